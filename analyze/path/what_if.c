@@ -85,8 +85,11 @@ static bool is_named(struct text_view name, struct text_view wanted)
         return plain_name_is(name, wanted) || text_view_equal(plain_name_of_function(name), wanted);
 }
 
-/* Finds what a change means by its name: marks the functions in `factors`, by label. */
-static int find_functions(const struct path_names *names, const struct what_if_change *change, float *factors,
+/*
+ * Finds what a change means by its name: marks the functions in `factors`, by label.  A handle gets the name
+ * of its function.
+ */
+static int find_functions(const struct path_names *names, struct what_if_change *change, float *factors,
                           struct error *err)
 {
         const struct function_table *functions = &names->places.functions;
@@ -101,8 +104,11 @@ static int find_functions(const struct path_names *names, const struct what_if_c
                 memcpy(handle, change->function.bytes, change->function.n_bytes);
         r = function_table_find_handle(functions, d, handle, &label, err);
         if (r != 0) {
-                if (r > 0)
+                if (r > 0) {
                         factors[label] = fminf(factors[label], (float)change->factor);
+                        change->function = trace_dictionary_text(d,
+                                                                 function_table_get(functions, label)->name);
+                }
                 return r == -ENOENT ? -ESRCH : r < 0 ? r : 0;
         }
         name_guess_init(&near, change->function.bytes, change->function.n_bytes);
@@ -153,7 +159,7 @@ static int find_saved(struct path_names *names, const float *factors)
         return 0;
 }
 
-static int find_changes(const struct what_if_request *request, struct path_names *names, struct error *err)
+static int find_changes(struct what_if_request *request, struct path_names *names, struct error *err)
 {
         uint32_t n = names->places.functions.functions.n_items;
         float *factors = calloc((size_t)n + 1, sizeof(*factors));
@@ -194,7 +200,7 @@ int what_if_init(struct what_if *w, const struct what_if_request *request, const
         path_walk_init(&w->walk, past, take, w);
         w->walk.names = names;
         w->walk.replay = &w->replay;
-        return w->is_on ? find_changes(request, names, err) : 0;
+        return w->is_on ? find_changes(&w->request, names, err) : 0;
 }
 
 void what_if_deinit(struct what_if *w)

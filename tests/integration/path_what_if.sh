@@ -3,7 +3,7 @@
 # `hyprof path --what-if` says what faster functions gain at most: more the faster, nothing where they are not on the path
 set -eu
 . tests/tap.sh
-plan 7
+plan 8
 need jq
 need_sampling
 
@@ -21,6 +21,7 @@ holds "a function that is most of the path gains much" compare "$half" ">" 0.1
 holds "without any time it gains more" compare "$(gain serial=0)" ">" "$half"
 holds "and with another function as well" compare "$(gain serial=0.5,side_by_side=50%)" ">" "$half"
 holds "one that takes its usual time gains nothing" same 0 "$(gain serial=1)"
+holds "for which it need not be off the path" same 0 "$(ask serial=1 .answer | grep -c "on the path" || true)"
 holds "the answer says it as a bound" answer_names_it
 holds "the mean is less by the gain" compare "$(ask serial=0.5 '(1 - .what_if_mean_ns / .what_if_before_ns - .what_if_gain) | fabs')" "<" 0.001
 holds "the table has the path then and now" same true \

@@ -193,6 +193,26 @@ START_TEST(test_turns)
 }
 END_TEST
 
+/* A handle is one function, which the answer names. */
+START_TEST(test_handles)
+{
+        char text[32];
+        uint32_t label = 0;
+
+        add_turns();
+        GAINS("work=0.5", 4);
+        for (uint32_t i = 1; i <= path_lab.path.names.places.functions.functions.n_items; i++)
+                if (text_view_is(trace_dictionary_text(
+                                         path_lab.trace.dictionary,
+                                         function_table_get(&path_lab.path.names.places.functions, i)->name),
+                                 "work"))
+                        label = i;
+        (void)snprintf(text, sizeof(text), "f%" PRIu32 "=0.5", label);
+        GAINS(text, 4);
+        ck_assert(text_view_is(found()->request.changes[0].function, "work"));
+}
+END_TEST
+
 /* One thread alone, that of the zone; samples are 7 ms apart, and instances have 1 ms. */
 START_TEST(test_pooled_samples)
 {

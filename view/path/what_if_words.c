@@ -57,6 +57,14 @@ static void add_factor(struct answer_words *out, double factor)
                 answer_words_add(out, "%.3g%% of the time", factor * 100);
 }
 
+static bool is_any_faster(const struct what_if_request *request)
+{
+        for (size_t i = 0; i < request->n; i++)
+                if (request->changes[i].factor < 1)
+                        return true;
+        return false;
+}
+
 /* "serial() took half the time and bar() no time" */
 static void add_changes(struct answer_words *out, const struct what_if_request *request)
 {
@@ -134,7 +142,7 @@ void what_if_words_answer(const struct path *p, struct answer_words *out)
         add_changes(out, &p->what_if.request);
         if (p->what_if.cap != 0)
                 add_cap(out, p);
-        else if (gain < GAIN_MIN)
+        else if (gain < GAIN_MIN && is_any_faster(&p->what_if.request))
                 answer_words_add(out,
                                  find_own(p) < ON_PATH_MIN ? ": not on the path" : ": hardly on the path");
         if (kept_share(p) >= KEPT_MIN)
