@@ -13,6 +13,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
+#include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/path/path_view.h"
@@ -186,7 +187,8 @@ static int take_option(void *context, int letter, const char *value)
 static int print(const struct path *path, const struct arguments *args)
 {
         struct path_view_options options = { .path = args->path,
-                                             .limit = output_options_limit(&args->output, TEXT_ROWS) };
+                                             .limit = output_options_limit(&args->output, TEXT_ROWS),
+                                             .chooses_samples = args->filter.cpu || args->filter.module };
         struct byte_buffer words = { .data = NULL };
         struct view_document document;
         int status;
@@ -256,6 +258,11 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         r = path_init(&path, &trace, &filter, &args->request, err);
         if (r != 0)
                 goto done;
+        if (!path.has_switches && trace_dictionary_count(trace.dictionary, TRACE_TABLE_LOCKS) == 0) {
+                r = error_set(err, -ENOENT,
+                              "no context switches were recorded: who waited, and for whom, is unknown");
+                goto done;
+        }
         complain_of_newer(args->path, trace.version, trace.n_unknown_events);
         if (trace_ending_is_early(trace.ending))
                 complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
@@ -287,9 +294,14 @@ static bool choice_is_possible(const struct arguments *args)
         const struct path_request *request = &args->request;
         bool is_by_duration = request->slowest > 0 || request->slower_than_ns != 0;
 
-        if (!request->zone && (request->instance != 0 || request->has_at || is_by_duration)) {
+        if (!request->zone && !args->zone && (request->instance != 0 || request->has_at || is_by_duration)) {
                 complain("error: which zone? --zone is missing");
                 complain_try("hyprof report --zones %s", shell_word_of(args->path).text);
+                return false;
+        }
+        if (request->zone && args->zone) {
+                complain("error: --instance %s.%" PRIu64 " names the zone: not with --zone", args->zone,
+                         request->instance);
                 return false;
         }
         if (request->has_at && (request->instance != 0 || is_by_duration)) {
@@ -310,10 +322,10 @@ static int run(void *context, struct common_options *common)
         if (output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
         output_options_complete(&args->output);
-        if (!args->request.zone)
-                args->request.zone = args->zone;
         if (!choice_is_possible(args))
                 return EXIT_STATUS_USAGE;
+        if (!args->request.zone)
+                args->request.zone = args->zone;
         r = answer(args, &status, &err);
         return r == 0 ? status : explain(args, r, &err);
 }

@@ -3,7 +3,7 @@
 # list, doctor, check, modules, annotate, why, path, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 86
+plan 87
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -66,8 +66,9 @@ for format in text md json csv; do
         holds "report in $format without a reader" without_reader report --functions --limit 0 --format "$format" "$trace"
 done
 holds "why" in_each hyprof.why/1 why --zone zone_3 "$trace"
-holds "path" in_each hyprof.path/1 path "$trace"
-holds "path of a zone" in_each hyprof.path/1 path --zone zone_3 "$trace"
+holds "path" in_each hyprof.path/1 path tests/golden/v1.8.hyp
+holds "path of a zone" in_each hyprof.path/1 path --zone frame tests/golden/v1.8.hyp
+holds "path without switches: status 1" ends_with 1 "$HYPROF" path "$trace"
 holds "diff" in_each hyprof.diff/1 diff --anyway "$trace" "$trace"
 if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "recorded" record hot -F 2000 --off-cpu "$WORKLOADS/w_why" lock 200

@@ -71,13 +71,35 @@ static void await(uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint32_t 
 
 /* ------------------------------------------------------------------ work */
 
-START_TEST(test_itself)
+/* As add_itself(), without a switch. */
+static void add_work(void)
 {
         EACH_FRAME(t)
         run(m, t, t + 10 * MS, serial);
+}
+
+static void add_itself(void)
+{
+        add_work();
+        await(m, (20 * N + 15) * MS, (20 * N + 16) * MS, 0, reads);
+}
+
+START_TEST(test_itself)
+{
+        add_itself();
         ck_assert_str_eq(answer(),
                          "'frame' (20 instances, mean 10.0 ms) delays itself: 100% main ran serial(); "
                          "no thread, lock or device delayed it");
+}
+END_TEST
+
+/* Whether it waited is not known then. */
+START_TEST(test_without_switches)
+{
+        add_work();
+        ck_assert_str_eq(answer(),
+                         "100% of 'frame' (20 instances, mean 10.0 ms): main itself ran serial(); when "
+                         "it ran and when it waited is not recorded: no context switches");
 }
 END_TEST
 
@@ -178,8 +200,7 @@ END_TEST
 
 START_TEST(test_one_instance)
 {
-        EACH_FRAME(t)
-        run(m, t, t + 10 * MS, serial);
+        add_itself();
         ck_assert_str_eq(answer_to(&(struct path_request){ .zone = "frame", .instance = 2 }),
                          "'frame' (10.0 ms) delays itself: 100% main ran serial(); no thread, lock or device "
                          "delayed it");
@@ -196,6 +217,7 @@ START_TEST(test_spin)
                 run(m, t + 8 * MS, t + 10 * MS, serial);
                 run(a, t, t + 8 * MS, work);
         }
+        await(m, (20 * N + 15) * MS, (20 * N + 16) * MS, 0, reads);
         ck_assert_str_eq(answer(), "80% of 'frame' (20 instances, mean 10.0 ms): main spun in spin_wait(); "
                                    "meanwhile 'a' ran work() for 100%; 20% main ran serial()");
 }

@@ -16,7 +16,9 @@
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
 #include "view/text/shell_word.h"
+#include "view/text/text_number.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -561,18 +563,22 @@ static void add_segments(const struct filling *f)
 
 /* ------------------------------------------------------------------ warnings, next commands */
 
-static void warn_of_limits(struct view_document *d, const struct path_walk *w)
+static void warn_of(struct view_document *d, uint64_t count, const char *words)
 {
-        if (w->n_too_deep != 0)
-                view_document_warn(d, "limit: %" PRIu64 " paths over %d threads deep", w->n_too_deep,
-                                   PATH_WALK_DEPTH_MAX);
-        if (w->n_too_many != 0)
-                view_document_warn(d, "limit: %" PRIu64 " paths with too many segments", w->n_too_many);
-        if (w->n_joins_cut != 0)
-                view_document_warn(d, "limit: %" PRIu64 " joins of over %d waits", w->n_joins_cut,
-                                   PATH_WALK_JOIN_MAX);
-        if (w->n_chains_cut != 0)
-                view_document_warn(d, "limit: %" PRIu64 " chains without a name", w->n_chains_cut);
+        if (count != 0)
+                view_document_warn(d, "%s", text_number_counted(count, words).text);
+}
+
+/* What the bounds of the walk cost. */
+static void add_limits(const struct filling *f)
+{
+        const struct path_walk *w = &f->path->walk;
+
+        warn_of(f->document, w->n_too_deep, "paths over 64 threads deep: cut there");
+        warn_of(f->document, w->n_too_many, "paths with too many segments: cut there");
+        warn_of(f->document, w->n_joins_cut, "joins of over 64 waits: those before count for themselves");
+        warn_of(f->document, w->n_chains_cut, "chains without a name: who waited for them is not known");
+        static_assert(PATH_WALK_DEPTH_MAX == 64 && PATH_WALK_JOIN_MAX == 64, "as the words say");
 }
 
 static void add_warnings(const struct filling *f)
@@ -595,7 +601,9 @@ static void add_warnings(const struct filling *f)
                 view_document_warn(
                         d, "%" PRIu64 " waits were too long before the end of an instance and are left out",
                         p->past.n_forgotten);
-        warn_of_limits(d, &p->walk);
+        add_limits(f);
+        if (f->options->chooses_samples)
+                view_document_warn(d, "--cpu and --module choose samples: here they change nothing");
         if (p->sums.n_left_out != 0)
                 view_document_warn(d, "%" PRIu64 " parts had no room in the tables", p->sums.n_left_out);
 }

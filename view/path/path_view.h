@@ -9,6 +9,7 @@
 
 #include "base/text_view.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct answer_schema;
@@ -21,6 +22,7 @@ struct path_view_options {
         const char *path;        /* of the trace, for hints */
         uint32_t limit;          /* rows of a table; 0 = all */
         struct text_view filter; /* the chosen part, in words; empty = everything */
+        bool chooses_samples;    /* --cpu or --module: the path is not of samples alone, and ignores them */
 };
 
 /* Fills a document that is initialised. */

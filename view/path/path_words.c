@@ -432,7 +432,10 @@ static void add_tail(struct answer_words *out, const struct path *p)
         double left_out = path_kind_share(p, PATH_ROW_CUT), unknown = path_unknown_share(p);
         bool is_less_certain = p->has_wakeups && unknown > PATH_UNKNOWN_MANY;
 
-        if (p->has_switches && !p->has_wakeups && unknown_share(p) >= PATH_WORDS_SHARE_MIN)
+        if (!p->has_switches)
+                answer_words_add(out,
+                                 "; when it ran and when it waited is not recorded: no context switches");
+        else if (!p->has_wakeups && unknown_share(p) >= PATH_WORDS_SHARE_MIN)
                 answer_words_add(out, "; for whom it waited is not recorded: record with --off-cpu");
         if (left_out >= PATH_WORDS_SHARE_MIN) {
                 answer_words_add(out, "; ");
@@ -601,7 +604,7 @@ void path_words_answer(const struct path *p, struct answer_words *out)
                 return;
         }
         share = path_row_share(p, row);
-        if (others_share(p) < PATH_WORDS_SHARE_MIN && share >= ITSELF_MIN) {
+        if (p->has_switches && others_share(p) < PATH_WORDS_SHARE_MIN && share >= ITSELF_MIN) {
                 add_subject(out, p);
                 answer_words_add(out, " delays itself: ");
                 add_share(out, share);
