@@ -142,10 +142,13 @@ void what_if_words_answer(const struct path *p, struct answer_words *out)
         add_changes(out, &p->what_if.request);
         if (p->what_if.cap != 0)
                 add_cap(out, p);
-        else if (gain < GAIN_MIN && is_any_faster(&p->what_if.request))
+        else if (gain < GAIN_MIN && p->has_wakeups && is_any_faster(&p->what_if.request))
                 answer_words_add(out,
                                  find_own(p) < ON_PATH_MIN ? ": not on the path" : ": hardly on the path");
-        if (kept_share(p) >= KEPT_MIN)
+        if (!p->has_wakeups)
+                answer_words_add(out, "; for whom threads waited is not recorded, so it may be far more: record "
+                                      "with --off-cpu");
+        else if (kept_share(p) >= KEPT_MIN)
                 answer_words_add(
                         out,
                         "; what ends %.0f%% of the path (timers, the network, spinning) is kept as it is: "
