@@ -3,7 +3,9 @@
 
 #include "analyze/cores/past_sweep.h"
 #include "analyze/path/past.h"
+#include "analyze/path/past_timeouts.h"
 #include "analyze/path/path_names.h"
+#include "analyze/path/path_walk.h"
 #include "base/array.h"
 
 #include <errno.h>
@@ -26,11 +28,13 @@ enum item_state {
 /* A wait that had not ended when a moment met it. */
 struct open_wait {
         uint64_t out_ns;
+        uint64_t first_ns; /* when the first of the waits began that timed out before, and are one with it */
         uint32_t thread;
         uint32_t n_items; /* that refer to it; 0 = free */
         uint32_t by;      /* who ended it; 0 = `root` */
         uint32_t root;
         uint32_t next_free;
+        uint32_t before; /* if its timer ended it: the one of the same thread before; 0 = none */
         bool ended, is_lock;
 };
 
@@ -49,6 +53,7 @@ void wait_roots_deinit(struct wait_roots *w)
         free(w->pending);
         free(w->opens);
         free(w->open_of);
+        free(w->timed_out);
         intern_deinit(&w->roots);
         *w = (struct wait_roots){ .pending = NULL };
 }
@@ -167,12 +172,24 @@ static uint32_t stack_at(const struct wait_roots *w, uint32_t thread, uint64_t t
 
 /* ------------------------------------------------------------------ waits that have not ended */
 
+/* Takes a wait out of those that timed out. */
+static void drop_timeout(struct wait_roots *w, uint32_t thread, uint32_t id)
+{
+        uint32_t *link = &w->timed_out[thread - 1];
+
+        while (*link != 0 && *link != id)
+                link = &w->opens[*link - 1].before;
+        if (*link == id)
+                *link = w->opens[id - 1].before;
+}
+
 static void drop_open(struct wait_roots *w, uint32_t id)
 {
         struct open_wait *open = &w->opens[id - 1];
 
         if (--open->n_items != 0)
                 return;
+        drop_timeout(w, open->thread, id);
         if (w->open_of[open->thread - 1] == id)
                 w->open_of[open->thread - 1] = 0;
         open->next_free = w->free_open;
@@ -197,22 +214,66 @@ static int add_open(struct wait_roots *w, uint32_t thread, const struct past_wai
                         return -ENOMEM;
                 id = ++w->n_opens;
         }
-        w->opens[id - 1] = (struct open_wait){ .out_ns = wait->out_ns, .thread = thread, .n_items = 1 };
+        w->opens[id - 1] = (struct open_wait){
+                .out_ns = wait->out_ns,
+                .first_ns = past_timeouts_before(past_in(w), &w->sweep->names, thread, wait)->out_ns,
+                .thread = thread,
+                .n_items = 1
+        };
         w->open_of[thread - 1] = id;
         *ret_id = id;
         return add_thread_root(w, WAIT_ROOT_OPEN, thread, wait->stack, 0, &w->opens[id - 1].root);
+}
+
+/* Keeps a wait that timed out: the thread may wait on for the same. */
+static void keep_timeout(struct wait_roots *w, uint32_t thread, uint32_t id)
+{
+        uint32_t *last = &w->timed_out[thread - 1], n = 0;
+
+        if (*last != 0 && w->opens[*last - 1].out_ns < w->opens[id - 1].first_ns)
+                *last = 0;
+        for (uint32_t at = *last; at != 0; at = w->opens[at - 1].before)
+                n++;
+        w->opens[id - 1].before = n < PATH_WALK_JOIN_MAX ? *last : 0;
+        *last = id;
+}
+
+/* A wait ended that was no timeout: so did those that timed out and are one with it. */
+static void end_timeouts(struct wait_roots *w, uint32_t thread, const struct past_wait *wait,
+                         uint64_t first_ns)
+{
+        uint32_t id = w->timed_out[thread - 1];
+
+        while (id != 0 && w->opens[id - 1].out_ns >= first_ns && wait->by != 0 && wait->by != thread) {
+                struct open_wait *open = &w->opens[id - 1];
+
+                open->by = wait->by;
+                open->is_lock = wait->is_lock;
+                first_ns = open->first_ns < first_ns ? open->first_ns : first_ns;
+                id = open->before;
+        }
+        w->timed_out[thread - 1] = 0;
 }
 
 int wait_roots_over(struct wait_roots *w, uint32_t thread, uint64_t out_ns)
 {
         uint32_t id = thread <= w->n_threads ? w->open_of[thread - 1] : 0;
         struct open_wait *open = id != 0 ? &w->opens[id - 1] : NULL;
+        bool is_open = open && open->out_ns == out_ns && !open->ended;
         const struct past_wait *wait;
+        uint64_t first_ns;
 
-        if (!open || open->out_ns != out_ns || open->ended)
+        if (!is_open && (thread > w->n_threads || w->timed_out[thread - 1] == 0))
                 return 0;
         wait = past_wait_at(past_in(w), thread, out_ns);
         if (!wait)
+                return 0;
+        first_ns = past_timeouts_before(past_in(w), &w->sweep->names, thread, wait)->out_ns;
+        if (is_open && open->first_ns > first_ns)
+                open->first_ns = first_ns;
+        if (wait->end != WAIT_END_TIMER && !wait->preempted)
+                end_timeouts(w, thread, wait, is_open ? open->first_ns : first_ns);
+        if (!is_open)
                 return 0;
         open->ended = true;
         open->is_lock = wait->is_lock;
@@ -220,6 +281,8 @@ int wait_roots_over(struct wait_roots *w, uint32_t thread, uint64_t out_ns)
                 open->by = wait->by;
                 return add_unknown(w, thread, &open->root);
         }
+        if (wait->end == WAIT_END_TIMER)
+                keep_timeout(w, thread, id);
         return add_end_root(w, thread, wait, &open->root);
 }
 
@@ -292,6 +355,17 @@ static int copy_root(struct wait_roots *w, struct wait_item *item, const struct 
         return r;
 }
 
+/* The wait of a moment; of one that timed out, and went on, that in which it ended. */
+static const struct past_wait *find_wait(struct wait_roots *w, uint32_t thread, uint64_t time_ns)
+{
+        const struct past_wait *wait = past_wait_at(past_in(w), thread, time_ns), *last;
+
+        if (!wait || wait->woken_ns == UINT64_MAX || wait->end != WAIT_END_TIMER)
+                return wait;
+        last = past_timeouts_after(past_in(w), &w->sweep->names, thread, wait);
+        return last->woken_ns == UINT64_MAX || (last->by != 0 && last->by != thread) ? last : wait;
+}
+
 static int look(struct wait_roots *w, const struct wait_moment *m, struct wait_item *item, unsigned depth);
 
 /* NOLINTBEGIN(misc-no-recursion): at most WAIT_ROOTS_DEPTH_MAX deep; a moment that is settled is not again */
@@ -323,7 +397,7 @@ static int look(struct wait_roots *w, const struct wait_moment *m, struct wait_i
         if (item->state != ITEM_WAIT || item->id != 0)
                 return 0;
         set_item(item, ITEM_WAIT, ITEM_ID_BUSY);
-        wait = past_wait_at(past_in(w), item->thread, m->time_ns);
+        wait = find_wait(w, item->thread, m->time_ns);
         holder = find_holder(past_in(w), item->thread, m->time_ns);
         is_over = wait && wait->woken_ns != UINT64_MAX;
         if (!wait || depth > WAIT_ROOTS_DEPTH_MAX) {
@@ -532,15 +606,20 @@ static int hand_out_some(struct wait_roots *w, size_t n_items_max)
 static int reach_threads(struct wait_roots *w)
 {
         uint32_t n = past_in(w)->n_threads;
-        uint32_t *open_of;
+        uint32_t *open_of, *timed_out;
 
         if (n <= w->n_threads)
                 return 0;
         open_of = realloc(w->open_of, n * sizeof(*open_of));
         if (!open_of)
                 return -ENOMEM;
-        memset(open_of + w->n_threads, 0, (n - w->n_threads) * sizeof(*open_of));
         w->open_of = open_of;
+        timed_out = realloc(w->timed_out, n * sizeof(*timed_out));
+        if (!timed_out)
+                return -ENOMEM;
+        w->timed_out = timed_out;
+        memset(open_of + w->n_threads, 0, (n - w->n_threads) * sizeof(*open_of));
+        memset(timed_out + w->n_threads, 0, (n - w->n_threads) * sizeof(*timed_out));
         w->n_threads = n;
         return 0;
 }

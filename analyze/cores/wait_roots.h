@@ -80,7 +80,8 @@ struct wait_roots {
         struct open_wait *opens; /* heap; waits that had not ended when they were met */
         uint32_t n_opens, free_open;
         size_t opens_capacity;
-        uint32_t *open_of; /* heap; by thread id - 1: of `opens`; 0 = none */
+        uint32_t *open_of;   /* heap; by thread id - 1: of `opens`; 0 = none */
+        uint32_t *timed_out; /* heap; likewise: the last of the waits that timed out; 0 = none */
         uint32_t n_threads;
         uint64_t n_moments, n_early; /* early: handed out before their waits had ended */
 };

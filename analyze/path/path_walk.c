@@ -2,6 +2,7 @@
 #include "analyze/path/path_walk.h"
 
 #include "analyze/path/past.h"
+#include "analyze/path/past_timeouts.h"
 #include "analyze/path/path_names.h"
 #include "analyze/path/replay.h"
 #include "format/trace_spec.h"
@@ -572,7 +573,7 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         if (woken_ns > b)
                 woken_ns = b;
         if (end && end->by == s->thread) { /* it does not wait any more, nor for a CPU */
-                wait = replay_first_timeout(w->replay, s->thread, wait);
+                wait = past_first_timeout(w->past, w->names, s->thread, wait);
                 *i = (size_t)(wait - waits);
                 *end_ns = wait->out_ns > s->from_ns ? wait->out_ns : s->from_ns;
                 return 0;

@@ -2,6 +2,7 @@
 #include "analyze/path/replay.h"
 
 #include "analyze/path/past.h"
+#include "analyze/path/past_timeouts.h"
 #include "analyze/path/path_names.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
@@ -278,7 +279,7 @@ static int go_out(struct replay *r, const struct replay_moment *m)
 /* So much a thread that was woken at @time_ns can gain: then its wait takes no time. */
 static int64_t most_gain(const struct replay *r, const struct replay_moment *m, uint64_t time_ns)
 {
-        const struct past_wait *first = replay_first_timeout(r, m->thread, m->wait);
+        const struct past_wait *first = past_first_timeout(r->past, r->names, m->thread, m->wait);
 
         return thread_of(r, m->thread)->gain_ns + (int64_t)(time_ns - first->out_ns);
 }
@@ -386,7 +387,8 @@ static int wake(struct replay *r, struct replay_moment *m)
                 point.lag_ns = 0;
         }
         if (by != 0)
-                skip_timeouts(r, m->thread, replay_first_timeout(r, m->thread, m->wait)->out_ns, m->time_ns);
+                skip_timeouts(r, m->thread, past_first_timeout(r->past, r->names, m->thread, m->wait)->out_ns,
+                              m->time_ns);
         point.gain_ns = t->gain_ns;
         point.by = by & INT32_MAX;
         return e == 0 ? add_point(r, t, &point) : e;

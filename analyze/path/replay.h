@@ -121,15 +121,6 @@ uint64_t replay_same_time(const struct replay *r, uint32_t thread, uint64_t time
 const struct replay_point *replay_wait_end(const struct replay *r, uint32_t thread,
                                            const struct past_wait *wait);
 
-/*
- * replay_first_timeout() - where a wait for another thread began that was given up and begun again
- * @wait:  ended by another thread
- * Returns the first of the waits with a timeout that come in a row before @wait and are one with it; or
- * @wait.
- */
-const struct past_wait *replay_first_timeout(const struct replay *r, uint32_t thread,
-                                             const struct past_wait *wait);
-
 /* The last jump in (@begin_ns, @end_ns); NULL = there is none. */
 const struct replay_point *replay_jump(const struct replay *r, uint32_t thread, uint64_t begin_ns,
                                        uint64_t end_ns);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers about replayed times: between two points of a thread its gain changes evenly. */
 #include "analyze/path/past.h"
-#include "analyze/path/path_names.h"
-#include "analyze/path/path_walk.h"
 #include "analyze/path/replay.h"
 #include "base/array.h"
-#include "format/trace_event.h"
 
 /* How many of the points, counted from points[0], have a time before @time_ns. */
 static size_t points_before(const struct replay_thread *t, uint64_t time_ns)
@@ -105,49 +102,6 @@ const struct replay_point *replay_wait_end(const struct replay *r, uint32_t thre
         size_t i = points_before(t, wait->woken_ns + 1);
 
         return i > t->first && t->points[i - 1].time_ns == wait->woken_ns ? &t->points[i - 1] : NULL;
-}
-
-/* A call stack that was not recorded is like any other one. */
-static bool are_one_place(const struct replay *r, uint32_t a, uint32_t b)
-{
-        uint32_t place_a, place_b;
-
-        return a == b || a == 0 || b == 0 ||
-               (path_names_place(r->names, a, &place_a) == 0 &&
-                path_names_place(r->names, b, &place_b) == 0 && place_a == place_b);
-}
-
-static bool is_timeout(const struct past_wait *wait)
-{
-        return wait->end == WAIT_END_TIMER && wait->by == 0 && wait->state == TRACE_WAIT_SLEEPING;
-}
-
-/* The rules of a join: path_walk.c. */
-const struct past_wait *replay_first_timeout(const struct replay *r, uint32_t thread,
-                                             const struct past_wait *wait)
-{
-        const struct past_thread *t = past_of(r->past, thread);
-        const struct past_wait *waits = past_waits(t), *first = wait;
-        uint64_t ran_ns = 0;
-
-        if (t->is_fiber || wait->by == 0 || wait->by == thread || wait->state != TRACE_WAIT_SLEEPING)
-                return wait;
-        for (const struct past_wait *at = wait; at > waits + t->waits.first && wait - at < PATH_WALK_JOIN_MAX;
-             at--) {
-                const struct past_wait *before = at - 1;
-
-                ran_ns += at->out_ns > before->in_ns ? at->out_ns - before->in_ns : 0;
-                if (ran_ns > PATH_WALK_JOIN_RAN_NS)
-                        break;
-                if (before->preempted)
-                        continue;
-                if (!is_timeout(before) || !are_one_place(r, before->stack, wait->stack) ||
-                    past_woke(t, before->in_ns - 1, first->out_ns))
-                        break;
-                first = before;
-                ran_ns = 0;
-        }
-        return first;
 }
 
 const struct replay_point *replay_jump(const struct replay *r, uint32_t thread, uint64_t begin_ns,

@@ -188,6 +188,32 @@ START_TEST(test_chain_and_lock)
 }
 END_TEST
 
+/* main waits for w with a timeout, again and again: for w.  If w never ends it, main waits for its timer. */
+START_LOOP_TEST(test_timeouts, 0, 2)
+{
+        uint32_t one, two;
+
+        thread_scene_init(&s, "2", 1000);
+        one = thread_scene_thread(&s, "main", 0);
+        two = thread_scene_thread(&s, "w", 0);
+        thread_scene_begin(&s, one);
+        thread_scene_in(&s, 0);
+        for (unsigned i = 0; i < 10; i++)
+                thread_scene_wait(&s, 100 * i + 0.01, s.timer, 100 * i + 100, i == 9 && _i == 0 ? two : 0);
+        thread_scene_end(&s);
+        thread_scene_begin(&s, two);
+        thread_scene_in(&s, 0);
+        thread_scene_work(&s, 0, 1000, thread_scene_function(&s, "work"));
+        thread_scene_end(&s);
+        take(NULL);
+        if (_i == 0)
+                EXPECT_SHARE(IDLE_RUN, "w", "work", 0.5);
+        else
+                EXPECT_SHARE(IDLE_TIMER, "main", "nap", 0.5);
+        expect_whole();
+}
+END_TEST
+
 /*
  * Two wait for a third in the end, which runs and has no lock: the one that has it waits for the third at a
  * pipe, so none of both is a lock of the third.

@@ -569,7 +569,7 @@ static void warn_of(struct view_document *d, uint64_t count, const char *words)
                 view_document_warn(d, "%s", text_number_counted(count, words).text);
 }
 
-/* What the bounds of the walk cost. */
+/* The bounds of the walk that were met. */
 static void add_limits(const struct filling *f)
 {
         const struct path_walk *w = &f->path->walk;
