@@ -425,16 +425,23 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 
 /* ------------------------------------------------------------------ a whole run */
 
-/* The first thread of a process, unless the process that started it is recorded as well. */
-static bool is_root(const struct path *p, uint32_t thread)
+/*
+ * The threads that --thread means; or the first ones of the processes that --process means; or the first one
+ * of each process, unless the process that started it is recorded as well.
+ */
+static bool is_root(const struct path *p, const struct trace_filter *filter, uint32_t thread)
 {
         uint32_t process = past_of(&p->past, thread)->process;
         const struct trace_process *row;
 
+        if (!trace_filter_wants_thread(filter, thread))
+                return false;
+        if (filter->request.thread)
+                return true;
         if (past_first_of(&p->past, process) != thread)
                 return false;
         row = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_PROCESSES, process);
-        return row->parent == 0;
+        return filter->request.process || row->parent == 0;
 }
 
 /* The runs of processes whose threads the trace has by now. */
@@ -451,7 +458,7 @@ static int open_runs(struct pass *pass)
         if (reach_threads(pass, p->past.n_threads) < 0)
                 return -ENOMEM;
         for (; id <= pass->n_open; id++)
-                if (is_root(p, id) && trace_filter_wants_thread(pass->filter, id)) {
+                if (is_root(p, pass->filter, id)) {
                         uint64_t born_ns = past_of(&p->past, id)->born_ns;
 
                         if (open_instance(pass, id, born_ns > from_ns ? born_ns : from_ns, 0) < 0)
@@ -702,7 +709,7 @@ static int nothing_found(const struct path *p, struct error *err)
         if (p->n_instances != 0)
                 return error_set(err, -ENOENT, "no instance takes as long as that");
         if (!p->request.zone)
-                return error_set(err, -ENOENT, "no time of a process's first thread passes the filters");
+                return error_set(err, -ENOENT, "no time of a thread that begins a path passes the filters");
         return error_set(err, -ENOENT,
                          "no instance of the zone has an end, among those that pass the filters");
 }

@@ -128,7 +128,7 @@ START_TEST(test_nothing_at_all)
         struct error err = ERROR_NONE;
 
         ck_assert_int_eq(path_lab_ask(&(struct path_request){ .zone = NULL }, NULL, &err), -ENOENT);
-        ck_assert_str_eq(err.text, "no time of a process's first thread passes the filters");
+        ck_assert_str_eq(err.text, "no time of a thread that begins a path passes the filters");
 }
 END_TEST
 
@@ -280,6 +280,31 @@ START_TEST(test_several_processes)
         ck_assert_uint_eq(path_lab.path.n_examined, 2);
         ck_assert_uint_eq(path_lab.path.total_ns, 100 * MS);
         ck_assert(path_lab.path.sums.are_several);
+        path_lab_whole();
+}
+END_TEST
+
+/* main waits to the end, as that of a server does: --thread and --process take another one. */
+START_LOOP_TEST(test_chosen_threads, 0, 3)
+{
+        static const struct trace_filter_request filters[] = { { .thread = NULL },
+                                                               { .thread = "a" },
+                                                               { .process = "20" } };
+        uint32_t child = path_lab_new_thread("child", 1, 20, 1, 30 * MS);
+        struct error err = ERROR_NONE;
+
+        path_lab_out(m, 1, waits);
+        path_lab_samples(a, 1, 40 * MS, MS, serial);
+        path_lab_wait(a, 40 * MS, 80 * MS, 80 * MS, child, waits);
+        path_lab_in(child, 30 * MS);
+        path_lab_samples(child, 30 * MS, 80 * MS, MS, work);
+        PATH_LAB_EVENT(child, 80 * MS + 1, THREAD_EXIT, 0);
+        PATH_LAB_EVENT(a, 80 * MS + 1, THREAD_EXIT, 0);
+        ck_assert_msg(path_lab_ask(&(struct path_request){ .zone = NULL }, &filters[_i], &err) == 0, "%s",
+                      err.text);
+        ck_assert_uint_eq(path_lab.path.n_examined, 1);
+        PATH_LAB_SHARE(RUN, "a", "serial", _i == 1 ? 0.5 : 0);
+        PATH_LAB_SHARE(RUN, "child", "work", _i == 1 ? 0.5 : _i == 2 ? 1 : 0);
         path_lab_whole();
 }
 END_TEST
