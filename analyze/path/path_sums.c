@@ -99,7 +99,7 @@ static int find_row(struct path_sums *s, const struct path_segment *segment, con
         if (r < 0)
                 return r;
         row = &s->rows[*ret_row - 1];
-        row->thread = row->n_segments == 0 || row->thread == segment->thread ? segment->thread : 0;
+        row->thread = segment->thread;
         row->process = past_of(s->past, segment->thread)->process;
         row->n_segments++;
         return 0;
@@ -227,6 +227,7 @@ static int add_run(struct path_sums *s, const struct path_segment *segment)
         int r = 0;
 
         pool->ns += (double)length_of(segment);
+        pool->thread = segment->thread;
         for (size_t i = 0; i < n && r == 0; i++) {
                 pool->weight += weight_of(s, &samples[i]);
                 r = add_sample(s, segment, i != 0 ? samples[i - 1].time_ns : segment->begin_ns, &samples[i]);
@@ -469,6 +470,7 @@ static int merge_first_threads(struct path_sums *s)
         for (uint32_t i = 0; i < s->names->group_keys.n_items; i++)
                 if (i + 1 != group) {
                         s->pools[2 * (group - 1) + 1].ns += s->pools[2 * i + 1].ns;
+                        s->pools[2 * (group - 1) + 1].thread = s->pools[2 * i + 1].thread;
                         s->pools[2 * (group - 1) + 1].weight += s->pools[2 * i + 1].weight;
                         s->pools[2 * i + 1] = (struct path_pool){ .ns = 0 };
                 }
@@ -508,7 +510,7 @@ static int spread_runs(struct path_sums *s)
                         return r;
                 if (r >= 0) {
                         s->rows[id - 1].ns = s->pools[i].ns;
-                        s->rows[id - 1].thread = s->names->groups[i / 2].first;
+                        s->rows[id - 1].thread = s->pools[i].thread;
                 }
         }
         return 0;

@@ -64,7 +64,7 @@ struct path_row {
                 ratio;      /* of instances: this row's part (ns; weight of RUN and SPIN) and their time */
         uint64_t looked_ns; /* in which it was looked what others did meanwhile */
         uint64_t n_looked;
-        uint32_t process, thread; /* of its last segment; thread 0 = several */
+        uint32_t process, thread; /* of its last segment */
         uint32_t slot;            /* private: in the draft */
 };
 
@@ -86,6 +86,7 @@ struct path_detail_key {
 /* The time that a group of threads ran on paths, and its samples there. */
 struct path_pool {
         double ns, weight;
+        uint32_t thread; /* of its last segment */
 };
 
 /* The details of one kind of a row. */

@@ -284,6 +284,34 @@ START_TEST(test_several_processes)
 }
 END_TEST
 
+/* Threads of one name are one row; its thread is one that is on the path, not the first one of that name. */
+START_LOOP_TEST(test_threads_of_one_name, 0, 2)
+{
+        uint32_t row;
+
+        for (uint64_t i = 0; i < 2; i++) {
+                uint32_t helper = path_lab_thread("main", (uint32_t)i + 4);
+
+                path_lab_wait(m, 20 * MS * i + 10 * MS, 20 * MS * i + 20 * MS, 20 * MS * i + 20 * MS, helper,
+                              waits);
+                path_lab_preempt(helper, 20 * MS * i + 1, 20 * MS * i + 2);
+                if (_i == 0)
+                        path_lab_samples(helper, 20 * MS * i + 10 * MS, 20 * MS * i + 20 * MS, MS, work);
+        }
+        PATH_LAB_EVENT(m, 40 * MS + 1, THREAD_EXIT, 0);
+        path_lab_get(&(struct path_request){ .zone = NULL });
+        for (row = path_lab.path.sums.keys.n_items; row > 0; row--) {
+                const struct path_row_key *key = path_sums_key(&path_lab.path.sums, row);
+
+                if (key->kind == PATH_ROW_RUN && !key->is_first && path_lab.path.sums.rows[row - 1].ns > 0)
+                        break;
+        }
+        ck_assert_uint_ne(row, 0);
+        ck_assert_uint_ne(path_lab.path.sums.rows[row - 1].thread, 0);
+        ck_assert_uint_ne(path_lab.path.sums.rows[row - 1].thread, m);
+}
+END_TEST
+
 /* main waits to the end, as that of a server does: --thread and --process take another one. */
 START_LOOP_TEST(test_chosen_threads, 0, 3)
 {
