@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/cores/idle_cores.h"
 
+#include "analyze/path/path_names.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -14,6 +15,21 @@
 #define CPUS_MAX 65536
 
 /* ------------------------------------------------------------------ rows */
+
+/* A thread of the group that runs, or waits, as the cause says; 0 = none. */
+static uint32_t find_thread(struct idle_cores *c, const struct wait_moment *m, const struct idle_key *key)
+{
+        bool runs = key->cause == IDLE_RUN || key->cause == IDLE_LOCK || key->cause == IDLE_TOO_FEW;
+
+        for (uint32_t i = 0; i < m->n_items && key->group != 0; i++) {
+                const struct wait_item *item = &m->items[i];
+
+                if ((wait_roots_of(&c->roots, item) == NULL) == runs &&
+                    path_names_group(&c->sweep.names, item->thread) == key->group)
+                        return item->thread;
+        }
+        return 0;
+}
 
 static int add_cores(struct idle_cores *c, const struct wait_moment *m, const struct idle_key *key,
                      double cores, uint32_t n_waiting)
@@ -33,6 +49,8 @@ static int add_cores(struct idle_cores *c, const struct wait_moment *m, const st
         row->n_waiting += n_waiting;
         row->n_moments++;
         row->n_alone += m->n_running == 1;
+        if (row->thread == 0)
+                row->thread = find_thread(c, m, key);
         return 0;
 }
 

@@ -60,6 +60,7 @@ struct idle_row {
         double n_waiting; /* threads, likewise: their mean is n_waiting / n_moments */
         uint64_t n_moments;
         uint64_t n_alone; /* moments at which one thread ran */
+        uint32_t thread;  /* of the group: one that ran, or waited, at the first of them; 0 = unknown */
 };
 
 struct idle_cores {

@@ -214,6 +214,28 @@ START_LOOP_TEST(test_timeouts, 0, 2)
 }
 END_TEST
 
+/* Threads of one name are one row; its thread is one that ran. */
+START_TEST(test_threads_of_one_name)
+{
+        uint32_t one, two;
+
+        thread_scene_init(&s, "2", 1000);
+        one = thread_scene_thread(&s, "w", 0);
+        two = thread_scene_thread(&s, "w", 0);
+        thread_scene_begin(&s, one);
+        thread_scene_in(&s, 0);
+        thread_scene_wait(&s, 0, s.queue, 1000, two);
+        thread_scene_end(&s);
+        thread_scene_begin(&s, two);
+        thread_scene_in(&s, 0);
+        thread_scene_work(&s, 0, 1000, thread_scene_function(&s, "work"));
+        thread_scene_end(&s);
+        take(NULL);
+        EXPECT_SHARE(IDLE_RUN, "w", "work", 0.5);
+        ck_assert_uint_eq(cores.rows[cores.order[0] - 1].thread, two);
+}
+END_TEST
+
 /*
  * Two wait for a third in the end, which runs and has no lock: the one that has it waits for the third at a
  * pipe, so none of both is a lock of the third.

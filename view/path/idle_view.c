@@ -239,7 +239,7 @@ static bool is_known(const struct idle_cores *c)
                "that was not recorded; ready: threads could run, and a CPU was idle; others: not idle, other "\
                "programs had the CPUs",                                                                       \
                .one_of = CAUSE_WORDS)                                                                         \
-        COLUMN(HANDLE, "thread", "", view_handle('t', thread_of(c, key)),                                     \
+        COLUMN(HANDLE, "thread", "", view_handle('t', row->thread),                                     \
                "one of those with this name: who ran, or waited")                                             \
         COLUMN(STRING, "thread_name", "thread", name_of(c, key), NULL, .n_columns_max = 24)                   \
         COLUMN(STRING, "function", "in", view_name(path_words_function_name(&c->sweep.names, key->own)),      \
@@ -264,11 +264,6 @@ const struct answer_schema idle_view_schema = {
         .parts = (const struct answer_part *const[]){ &report_heading_events_part, &facts_part, &idle_part,
                                                       NULL },
 };
-
-static uint32_t thread_of(const struct idle_cores *c, const struct idle_key *key)
-{
-        return key->group != 0 ? c->sweep.names.groups[key->group - 1].first : 0;
-}
 
 static struct view_value name_of(const struct idle_cores *c, const struct idle_key *key)
 {
