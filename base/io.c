@@ -160,6 +160,13 @@ int io_open_unnamed(struct error *err)
         return fd < 0 ? error_errno(err, "a temporary file in %s", folder) : fd;
 }
 
+int io_open_unnamed_in(const char *folder, struct error *err)
+{
+        int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+
+        return fd >= 0 ? fd : io_open_unnamed(err);
+}
+
 void io_close(int *fd)
 {
         if (*fd >= 0)

@@ -50,6 +50,9 @@ const char *io_temporary_folder(void);
  */
 int io_open_unnamed(struct error *err);
 
+/* The same in @folder; there if that is NULL, or has no room for such a file. */
+int io_open_unnamed_in(const char *folder, struct error *err);
+
 /* Closes *@fd if it is open (>= 0) and sets it to -1. */
 void io_close(int *fd);
 

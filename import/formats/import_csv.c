@@ -337,8 +337,8 @@ static int read_texts(struct reading *c, struct import_span *span, struct error 
         if (r == 0)
                 r = import_rows_string(c->rows, field(c, COLUMN_FILE), &span->file, err);
         if (r == 0)
-                r = import_rows_string(c->rows, field(c, c->is_tracy ? COLUMN_VALUE : COLUMN_TEXT),
-                                       &span->text, err);
+                r = import_rows_text(c->rows, field(c, c->is_tracy ? COLUMN_VALUE : COLUMN_TEXT), &span->text,
+                                     err);
         if (line.n_bytes > 0 && read_number(line, &number) && number <= UINT32_MAX)
                 span->line = (uint32_t)number;
         if (r < 0 || key.n_bytes == 0)

@@ -89,7 +89,7 @@ static int add_args(struct reader *r, struct json_value args, uint32_t *ret_id, 
                 r->n_long_args++;
                 text.n_bytes = ARGS_BYTES_MAX;
         }
-        return import_rows_string(r->rows, text, ret_id, err);
+        return import_rows_text(r->rows, text, ret_id, err);
 }
 
 static bool find_ticks(struct reader *r, int64_t ns, uint64_t *ret_ticks)

@@ -28,7 +28,8 @@ static int out_of_memory(int code, struct error *err)
 
 /* ---- strings, clocks, tracks --------------------------------------------------------------------------- */
 
-int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t *ret_id, struct error *err)
+int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_view text, uint32_t *ret_id,
+                           struct error *err)
 {
         struct trace_dictionary *d = rows->dictionary;
         uint32_t n_before = trace_dictionary_count(d, TRACE_TABLE_STRINGS);
@@ -38,7 +39,7 @@ int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t
         if (text.n_bytes == 0)
                 return 0;
         if (rows->n_string_bytes + text.n_bytes > STRING_BYTES_MAX || n_before >= STRINGS_MAX) {
-                import_rows_left_out(rows, "text beyond the memory for texts", 1);
+                import_rows_lose(rows, file, "text beyond the memory for texts", 1);
                 return 0;
         }
         r = trace_dictionary_add_string(d, text.bytes, text.n_bytes, ret_id);
@@ -46,6 +47,25 @@ int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t
                 return out_of_memory(r, err);
         if (trace_dictionary_count(d, TRACE_TABLE_STRINGS) > n_before)
                 rows->n_string_bytes += text.n_bytes;
+        return 0;
+}
+
+int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t *ret_id, struct error *err)
+{
+        return import_rows_add_string(rows, (uint32_t)rows->n_files, text, ret_id, err);
+}
+
+int import_rows_text(struct import_rows *rows, struct text_view text, uint32_t *ret_id, struct error *err)
+{
+        int r;
+
+        *ret_id = 0;
+        if (text.n_bytes == 0)
+                return 0;
+        r = import_texts_add(rows->texts, text, ret_id, err);
+        if (r != -EOVERFLOW)
+                return r;
+        import_rows_left_out(rows, "text beyond 32 GiB", 1);
         return 0;
 }
 

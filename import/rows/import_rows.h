@@ -12,8 +12,8 @@
  * -ENOMEM.  Faults of the file are never errors of a call: malformed, unknown or impossible rows
  * are counted with import_rows_malformed() and import_rows_left_out(), and the reader goes on.
  *
- * Not thread-safe.  Cost: about 50 bytes a span on the disk; in memory the tables of clocks, tracks and
- * strings, and one run of IMPORT_RUN_BYTES that is being sorted.
+ * Not thread-safe.  Cost: 56 bytes a span on the disk, and its text; in memory the tables of clocks, tracks
+ * and strings, and one run of IMPORT_RUN_BYTES that is being sorted.
  */
 #ifndef IMPORT_IMPORT_ROWS_H
 #define IMPORT_IMPORT_ROWS_H
@@ -82,7 +82,7 @@ struct import_span {
         uint32_t file, line;  /* string; where the source of the zone is */
         uint64_t begin, end;  /* begin <= end */
         struct import_key key;
-        uint32_t text; /* string: its arguments as the file has them; 0 = none */
+        uint32_t text; /* string or text: its arguments as the file has them; 0 = none */
 };
 
 enum import_value_kind { IMPORT_VALUE_DOUBLE, IMPORT_VALUE_SIGNED, IMPORT_VALUE_UNSIGNED };
@@ -98,12 +98,19 @@ struct import_value {
 
 struct import_instant {
         uint32_t track, name; /* string */
-        uint32_t text;        /* string; 0 = none */
+        uint32_t text;        /* string or text; 0 = none */
         uint64_t time;
         struct import_key key;
 };
 
 int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t *ret_id, struct error *err);
+
+/*
+ * import_rows_text() - a text of spans and instants that is hardly twice in a file, such as arguments
+ * Its id is good for the `text` of these only.  It is kept on the disk, other strings are in memory.
+ */
+int import_rows_text(struct import_rows *rows, struct text_view text, uint32_t *ret_id, struct error *err);
+
 int import_rows_clock(struct import_rows *rows, const struct import_clock *clock, uint32_t *ret_id,
                       struct error *err);
 int import_rows_reading(struct import_rows *rows, const struct import_reading *reading, struct error *err);

@@ -6,7 +6,6 @@
 #include "base/io.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,22 +159,15 @@ static int add_parts(struct import_sort *s, bool is_in_file, struct error *err)
         return 0;
 }
 
-static int open_file(struct import_sort *s, struct error *err)
-{
-        if (s->folder)
-                s->fd = open(s->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (s->fd < 0)
-                s->fd = io_open_unnamed(err);
-        return s->fd < 0 ? s->fd : 0;
-}
-
 static int write_run(struct import_sort *s, struct error *err)
 {
         size_t n_bytes = s->n * sizeof(*s->records);
-        int r = s->fd < 0 ? open_file(s, err) : 0;
+        int r;
 
-        if (r < 0)
-                return r;
+        if (s->fd < 0)
+                s->fd = io_open_unnamed_in(s->folder, err);
+        if (s->fd < 0)
+                return s->fd;
         sort_run(s);
         r = add_parts(s, true, err);
         if (r == 0)

@@ -18,7 +18,7 @@
 
 struct error;
 
-#define IMPORT_RUN_BYTES ((size_t)32 << 20)
+#define IMPORT_RUN_BYTES ((size_t)8 << 20)
 
 enum import_record_kind { IMPORT_RECORD_SPAN, IMPORT_RECORD_INSTANT, IMPORT_RECORD_VALUE };
 
@@ -30,7 +30,7 @@ struct import_record {
         uint32_t track;    /* index */
         uint32_t what;     /* SPAN, INSTANT: location; VALUE: row of PLOTS */
         uint32_t key_kind; /* string; 0 = there is no key */
-        uint32_t text;     /* string; 0 = none */
+        uint32_t text;     /* string or text; 0 = none */
         uint32_t kind;     /* enum import_record_kind */
 };
 

@@ -13,6 +13,7 @@
 #include "import/rows/import_lanes.h"
 #include "import/rows/import_rows.h"
 #include "import/rows/import_sort.h"
+#include "import/rows/import_texts.h"
 #include "import/rows/import_trace.h"
 
 struct import_events;
@@ -81,6 +82,7 @@ struct import_rows {
         uint64_t n_string_bytes;
 
         struct import_sort *sort;
+        struct import_texts *texts;
         struct import_clocks clocks;
         struct import_place *tracks; /* heap; by id - 1 */
         uint32_t n_tracks;
@@ -127,6 +129,10 @@ struct import_rows {
 
 /* "core 3": what a track is called that has no name. */
 int import_rows_name_of(struct import_rows *rows, const struct import_place *track, uint32_t *ret_string);
+
+/* As import_rows_string(), of a file (index + 1). */
+int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_view text, uint32_t *ret_id,
+                           struct error *err);
 
 void import_rows_lose(struct import_rows *rows, uint32_t file, const char *kind, uint64_t n);
 

@@ -48,6 +48,8 @@ int import_trace_new(struct import_rows **ret_rows, const struct import_options 
         rows->dictionary = options->into ? trace_reader_edit(options->into) : &rows->own;
         rows->n_processes_before = trace_dictionary_count(rows->dictionary, TRACE_TABLE_PROCESSES);
         r = import_sort_new(&rows->sort, options->folder, options->run_bytes, err);
+        if (r == 0)
+                r = import_texts_new(&rows->texts, options->folder, err);
         if (r < 0) {
                 import_trace_free(rows);
                 return r;
@@ -71,6 +73,7 @@ void import_trace_free(struct import_rows *rows)
         intern_deinit(&rows->plot_names);
         intern_deinit(&rows->plot_keys);
         import_sort_free(rows->sort);
+        import_texts_free(rows->texts);
         import_clocks_deinit(&rows->clocks);
         import_lanes_deinit(&rows->lanes);
         free(rows->tracks);
@@ -168,13 +171,18 @@ static int end_zones(struct import_rows *rows, uint64_t now_ns, struct error *er
         return 0;
 }
 
-/* Adds text to an event; a trace has no text beyond its limit. */
-static void put_text(const struct import_rows *rows, uint32_t string, struct trace_event *event)
+/* The text of a span or instant; a trace has no text beyond its limit. */
+static int find_text(struct import_rows *rows, uint32_t id, struct text_view *ret_text, struct error *err)
 {
-        struct text_view text = trace_dictionary_text(rows->dictionary, string);
+        int r = 0;
 
-        event->text = text.bytes;
-        event->operand[0] = text.n_bytes < TRACE_TEXT_BYTES_MAX ? text.n_bytes : TRACE_TEXT_BYTES_MAX;
+        if (import_texts_has(id))
+                r = import_texts_get(rows->texts, id, ret_text, err);
+        else
+                *ret_text = trace_dictionary_text(rows->dictionary, id);
+        if (r == 0 && ret_text->n_bytes > TRACE_TEXT_BYTES_MAX)
+                ret_text->n_bytes = TRACE_TEXT_BYTES_MAX;
+        return r;
 }
 
 static int put_zone(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
@@ -193,10 +201,15 @@ static int put_zone(struct import_rows *rows, const struct import_record *record
                 r = import_events_add(rows->events, thread, &key, err);
         }
         if (r == 0 && record->text != 0) {
-                struct trace_event text = { .op = TRACE_OP_ZONE_TEXT, .time_ns = time_ns };
+                struct trace_event event = { .op = TRACE_OP_ZONE_TEXT, .time_ns = time_ns };
+                struct text_view text;
 
-                put_text(rows, record->text, &text);
-                r = import_events_add(rows->events, thread, &text, err);
+                r = find_text(rows, record->text, &text, err);
+                if (r < 0)
+                        return r;
+                event.text = text.bytes;
+                event.operand[0] = text.n_bytes;
+                r = import_events_add(rows->events, thread, &event, err);
         }
         return r;
 }
@@ -242,7 +255,9 @@ static int put_message(struct import_rows *rows, const struct import_record *rec
         event.message.severity = 2; /* info */
         if (record->text == 0)
                 return import_events_add(rows->events, thread, &event, err);
-        text = trace_dictionary_text(rows->dictionary, record->text);
+        r = find_text(rows, record->text, &text, err);
+        if (r < 0)
+                return r;
         byte_buffer_add(&words, name.bytes, name.n_bytes);
         byte_buffer_add(&words, ": ", 2);
         byte_buffer_add(&words, text.bytes, text.n_bytes);
@@ -296,16 +311,34 @@ static int put_on_host(struct import_rows *rows, const struct import_record *rec
 
 /* ---- events of devices --------------------------------------------------------------------------------- */
 
+/* Texts of devices are strings in a trace. */
+static int find_string(struct import_rows *rows, const struct import_record *record, uint32_t *ret_string,
+                       struct error *err)
+{
+        struct text_view text;
+        int r;
+
+        *ret_string = record->text;
+        if (!import_texts_has(record->text))
+                return 0;
+        r = find_text(rows, record->text, &text, err);
+        return r < 0 ? r
+                     : import_rows_add_string(rows, rows->tracks[record->track - 1].file, text, ret_string,
+                                              err);
+}
+
 static int put_on_device(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
                          struct error *err)
 {
         const struct import_place *track = &rows->tracks[record->track - 1];
         struct trace_event event = { .time_ns = time_ns };
-        uint32_t thread;
+        uint32_t thread, text = 0;
         int r = import_tracks_carrier(rows, track->file, time_ns, &thread, err);
 
         if (r == 0)
                 r = import_tracks_device(rows, record->track, time_ns, err);
+        if (r == 0)
+                r = find_string(rows, record, &text, err);
         if (r < 0)
                 return r;
         if (record->kind == IMPORT_RECORD_SPAN) {
@@ -317,7 +350,7 @@ static int put_on_device(struct import_rows *rows, const struct import_record *r
                 event.device_span.lane = track->lane;
                 event.device_span.key = record->key;
                 event.device_span.space = record->key_kind;
-                event.device_span.text = record->text;
+                event.device_span.text = text;
         } else if (record->kind == IMPORT_RECORD_INSTANT) {
                 event.op = TRACE_OP_DEVICE_INSTANT;
                 event.device_instant.device = track->device;
@@ -326,7 +359,7 @@ static int put_on_device(struct import_rows *rows, const struct import_record *r
                 event.device_instant.lane = track->lane;
                 event.device_instant.key = record->key;
                 event.device_instant.space = record->key_kind;
-                event.device_instant.text = record->text;
+                event.device_instant.text = text;
         } else {
                 event.op = TRACE_OP_DEVICE_VALUE;
                 event.device_value.device = track->device;

@@ -70,6 +70,11 @@ int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t
         return 0;
 }
 
+int import_rows_text(struct import_rows *rows, struct text_view text, uint32_t *ret_id, struct error *err)
+{
+        return import_rows_string(rows, text, ret_id, err);
+}
+
 int import_rows_clock(struct import_rows *rows, const struct import_clock *clock, uint32_t *ret_id,
                       struct error *err)
 {
