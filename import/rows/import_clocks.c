@@ -286,7 +286,10 @@ static bool is_of_host(const struct placed_clock *p)
         return p->clock.kind != IMPORT_CLOCK_OWN;
 }
 
-/* The user's word is for clocks of the host, and for those of which nothing else is known. */
+/*
+ * The user's word is for clocks of the host, for those of which nothing else is known, and for what the times
+ * of a file were read against; ticks of the processor are no such times.
+ */
 static void put_said(struct import_clocks *c, enum import_clock_kind said)
 {
         for (uint32_t i = 0; i < c->n_clocks && said != IMPORT_CLOCK_UNKNOWN; i++) {
@@ -296,6 +299,14 @@ static void put_said(struct import_clocks *c, enum import_clock_kind said)
                         p->clock.kind = said;
                 if (p->clock.kind == said && said != IMPORT_CLOCK_TSC)
                         p->clock.period_ns = 1;
+        }
+        for (size_t i = 0; i < c->n_readings && said != IMPORT_CLOCK_UNKNOWN && said != IMPORT_CLOCK_TSC;
+             i++) {
+                struct import_reading *r = &c->readings[i];
+                const struct placed_clock *p = &c->clocks[r->clock - 1];
+
+                if (p->is_for_host && !is_of_host(p) && r->host != IMPORT_CLOCK_TSC)
+                        r->host = said;
         }
 }
 
@@ -414,16 +425,19 @@ static int place_one(struct import_clocks *c, uint32_t clock, const struct impor
 static int refuse(struct import_clocks *c, uint32_t clock, const struct import_placing *how,
                   struct error *err)
 {
-        const struct placed_clock *p = &c->clocks[clock - 1];
+        enum import_clock_kind kind = c->clocks[clock - 1].clock.kind;
 
         c->unplaced = clock;
-        if (p->clock.kind == IMPORT_CLOCK_UNKNOWN || p->clock.kind == IMPORT_CLOCK_OWN)
+        for (size_t i = 0; i < c->n_readings && kind == IMPORT_CLOCK_OWN; i++)
+                if (c->readings[i].clock == clock)
+                        kind = c->readings[i].host;
+        if (kind == IMPORT_CLOCK_UNKNOWN || kind == IMPORT_CLOCK_OWN)
                 return error_set(err, -EINVAL, "the file does not say which clock its times are of");
         return error_set(err, -EINVAL,
                          how->into
                                  ? "its times are of %s, of which the trace has no readings"
                                  : "its times are of several clocks, and %s was not read against the others",
-                         import_clock_kind_name(p->clock.kind));
+                         import_clock_kind_name(kind));
 }
 
 /* A trace has no events at 0: a clock that counts from about there begins later on the timeline. */
