@@ -2,7 +2,10 @@
 #include "cli/manual/commands.h"
 
 #include "base/byte_buffer.h"
+#include "base/confinement.h"
 #include "base/error.h"
+#include "base/io.h"
+#include "base/landlock.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
 #include "cli/files/replaced_file.h"
@@ -14,6 +17,7 @@
 #include "import/formats/import_formats.h"
 #include "import/rows/import_clocks.h"
 #include "import/rows/import_trace.h"
+#include "sampler/rights/privileges.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
@@ -23,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { LETTER_INTO = OPTION_LONG_ONLY, LETTER_CLOCK, LETTER_CLOCK_ERROR };
 
@@ -67,6 +73,9 @@ struct arguments {
         uint64_t clock_error_ns;
 };
 
+/* The process that reads is left the result, two files for what waits on the disk, and its 0 and 2. */
+enum { FD_OUTPUT, FD_RUNS, FD_TEXTS, FD_INPUT, FD_ERRORS, N_FDS };
+
 /* One run. */
 struct work {
         const struct arguments *args;
@@ -77,6 +86,7 @@ struct work {
         struct trace_reader *into;
         struct import_rows *rows;
         struct replaced_file file;
+        int fds[N_FDS];
         struct trace_writer *writer;
         const char *bad; /* the file that the error is about; NULL = the trace or memory */
         const char *advice;
@@ -197,19 +207,15 @@ static int place_files(struct work *w, struct error *err)
 
 static int write_trace(struct work *w, struct error *err)
 {
-        bool is_in_place = w->args->into && !w->common->output;
         int r;
 
         w->bad = NULL;
-        r = replaced_file_open(&w->file, w->output, !w->common->force && !is_in_place, err);
-        if (r < 0)
-                return r;
-        r = trace_writer_new(w->file.fd, &w->writer, err);
+        r = trace_writer_new(w->fds[FD_OUTPUT], &w->writer, err);
         if (r == 0)
                 r = import_trace_write(w->rows, w->writer, err);
         if (r < 0 && (!w->writer || trace_writer_has_failed(w->writer)))
                 return error_prefix(err, r, "%s", w->output);
-        return r < 0 ? r : replaced_file_commit(&w->file, err);
+        return r;
 }
 
 static int import_all(struct work *w, struct error *err)
@@ -223,10 +229,10 @@ static int import_all(struct work *w, struct error *err)
 
         if (r < 0)
                 return r;
-        w->folder = find_folder(w->output);
         w->command = join_command(w->common);
         options.into = w->into;
-        options.folder = w->folder;
+        options.runs_fd = w->fds[FD_RUNS];
+        options.texts_fd = w->fds[FD_TEXTS];
         options.command = w->command;
         r = import_trace_new(&w->rows, &options, err);
         if (r == 0)
@@ -340,14 +346,9 @@ static int report(struct work *w, int r, const struct error *err)
                 for (size_t i = 0; i < import_trace_count_files(w->rows); i++)
                         report_file(w, import_trace_file(w->rows, i));
                 report_place(w);
-                if (strcmp(w->output, "-") != 0)
-                        complain_next("hyprof report %s", shell_word_of(w->output).text);
                 return EXIT_STATUS_OK;
         }
-        if (r == -EEXIST && !w->bad) {
-                complain("error: %s", err->text);
-                complain_try("hyprof import --force, or another FILE");
-        } else if (w->bad && w->bad == w->args->into && !w->advice) {
+        if (w->bad && w->bad == w->args->into && !w->advice) {
                 complain_of_trace(r, w->bad, err);
         } else {
                 complain("error: %s", err->text);
@@ -359,9 +360,96 @@ static int report(struct work *w, int r, const struct error *err)
         return EXIT_STATUS_FAILED;
 }
 
+/* ---- two processes ------------------------------------------------------------------------------------ */
+
+/* Reads what strangers wrote, with no rights but to read the user's files and to write to what is open. */
+static int work_confined(struct work *w)
+{
+        struct invoking_user user = invoking_user_read();
+        struct confinement_user to = { user.known ? user.uid : 0, user.known ? user.gid : 0 };
+        struct error err = ERROR_NONE;
+        int r = confinement_enter_serving(to, w->fds, N_FDS, UINT64_MAX, &err);
+
+        if (dup2(w->fds[FD_INPUT], STDIN_FILENO) < 0 || dup2(w->fds[FD_ERRORS], STDERR_FILENO) < 0)
+                return EXIT_STATUS_FAILED;
+        if (r < 0) {
+                complain("error: %s", err.text);
+                return EXIT_STATUS_FAILED;
+        }
+        (void)landlock_restrict(LANDLOCK_BAN_CHANGES); /* without it the other restrictions hold */
+        r = import_all(w, &err);
+        r = report(w, r, &err);
+        trace_writer_free(w->writer);
+        import_trace_free(w->rows);
+        trace_reader_close(w->into);
+        free(w->command);
+        return r;
+}
+
+static int wait_for_child(pid_t pid)
+{
+        int status;
+
+        while (waitpid(pid, &status, 0) < 0)
+                if (errno != EINTR)
+                        return EXIT_STATUS_FAILED;
+        if (WIFEXITED(status))
+                return WEXITSTATUS(status);
+        complain("error: the process that reads the files died of signal %d (%s); no trace is written",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+        return EXIT_STATUS_FAILED;
+}
+
+/* The files that the child is left; one for what waits may be missing until something has to wait. */
+static int open_files(struct work *w, struct error *err)
+{
+        bool is_in_place = w->args->into && !w->common->output;
+        int r = replaced_file_open(&w->file, w->output, !w->common->force && !is_in_place, err);
+
+        if (r < 0)
+                return r;
+        w->folder = find_folder(w->output);
+        w->fds[FD_OUTPUT] = w->file.fd;
+        w->fds[FD_RUNS] = io_open_unnamed_in(w->folder, NULL);
+        w->fds[FD_TEXTS] = io_open_unnamed_in(w->folder, NULL);
+        w->fds[FD_INPUT] = STDIN_FILENO;
+        w->fds[FD_ERRORS] = STDERR_FILENO;
+        return 0;
+}
+
+static int import_in_child(struct work *w, struct error *err)
+{
+        pid_t parent = getpid(), pid = fork();
+        int r;
+
+        if (pid < 0) {
+                (void)error_errno(err, "no process to read the files");
+                complain("error: %s", err->text);
+                return EXIT_STATUS_FAILED;
+        }
+        if (pid == 0) {
+                r = work_confined(w);
+                /* The parent may have been killed before this process could die with it. */
+                _exit(getppid() == parent ? r : EXIT_STATUS_FAILED);
+        }
+        r = wait_for_child(pid);
+        if (r != EXIT_STATUS_OK)
+                return r;
+        if (replaced_file_commit(&w->file, err) < 0) {
+                complain("error: %s: %s", w->output, err->text);
+                return EXIT_STATUS_FAILED;
+        }
+        if (!w->common->quiet && strcmp(w->output, "-") != 0)
+                complain_next("hyprof report %s", shell_word_of(w->output).text);
+        return EXIT_STATUS_OK;
+}
+
 static int run(void *context, struct common_options *common)
 {
-        struct work w = { .args = context, .common = common, .file = { .fd = -1, .folder_fd = -1 } };
+        struct work w = { .args = context,
+                          .common = common,
+                          .file = { .fd = -1, .folder_fd = -1 },
+                          .fds = { -1, -1, -1, -1, -1 } };
         struct error err = ERROR_NONE;
         int r;
 
@@ -376,14 +464,19 @@ static int run(void *context, struct common_options *common)
                 complain_try("hyprof import profile.json -o profile.hyp");
                 return EXIT_STATUS_USAGE;
         }
-        r = import_all(&w, &err);
-        r = report(&w, r, &err);
-        trace_writer_free(w.writer);
+        r = open_files(&w, &err);
+        if (r == 0) {
+                r = import_in_child(&w, &err);
+        } else {
+                complain("error: %s", err.text);
+                if (r == -EEXIST)
+                        complain_try("hyprof import --force, or another FILE");
+                r = EXIT_STATUS_FAILED;
+        }
+        io_close(&w.fds[FD_RUNS]);
+        io_close(&w.fds[FD_TEXTS]);
         replaced_file_close(&w.file);
-        import_trace_free(w.rows);
-        trace_reader_close(w.into);
         free(w.folder);
-        free(w.command);
         return r;
 }
 

@@ -27,8 +27,8 @@ struct part {
 struct import_sort {
         struct import_record *records, *spare; /* heap, `capacity` each */
         size_t n, capacity;
-        int fd; /* the runs; -1 = none was written */
-        const char *folder;
+        int fd; /* of the runs; -1 = none yet */
+        bool is_own_fd;
         uint64_t n_file_bytes;
 
         struct part *parts; /* heap */
@@ -40,14 +40,13 @@ struct import_sort {
         const void *context;
 };
 
-int import_sort_new(struct import_sort **ret_sort, const char *folder, size_t run_bytes, struct error *err)
+int import_sort_new(struct import_sort **ret_sort, int fd, size_t run_bytes, struct error *err)
 {
         struct import_sort *s = calloc(1, sizeof(*s));
 
         if (!s)
                 return error_set(err, -ENOMEM, "no memory to sort events");
-        s->fd = -1;
-        s->folder = folder;
+        s->fd = fd;
         s->capacity = (run_bytes != 0 ? run_bytes : IMPORT_RUN_BYTES) / sizeof(*s->records);
         s->records = malloc(s->capacity * sizeof(*s->records));
         s->spare = malloc(s->capacity * sizeof(*s->records));
@@ -63,7 +62,8 @@ void import_sort_free(struct import_sort *sort)
 {
         if (!sort)
                 return;
-        io_close(&sort->fd);
+        if (sort->is_own_fd)
+                io_close(&sort->fd);
         free(sort->records);
         free(sort->spare);
         free(sort->parts);
@@ -164,8 +164,10 @@ static int write_run(struct import_sort *s, struct error *err)
         size_t n_bytes = s->n * sizeof(*s->records);
         int r;
 
-        if (s->fd < 0)
-                s->fd = io_open_unnamed_in(s->folder, err);
+        if (s->fd < 0) {
+                s->fd = io_open_unnamed(err);
+                s->is_own_fd = true;
+        }
         if (s->fd < 0)
                 return s->fd;
         sort_run(s);
@@ -262,7 +264,7 @@ int import_sort_begin(struct import_sort *s, import_sort_place *place, const voi
 
         s->place = place;
         s->context = context;
-        if (s->fd >= 0 && s->n > 0) {
+        if (s->n_file_bytes > 0 && s->n > 0) {
                 r = write_run(s, err);
         } else {
                 sort_run(s);
@@ -272,11 +274,11 @@ int import_sort_begin(struct import_sort *s, import_sort_place *place, const voi
                 return r;
         n_room = count_room(s);
         s->heap = calloc(s->n_parts + 1, sizeof(*s->heap));
-        s->room = s->fd >= 0 ? calloc(s->n_parts * n_room, sizeof(*s->room)) : NULL;
-        if (!s->heap || (s->fd >= 0 && !s->room))
+        s->room = s->n_file_bytes > 0 ? calloc(s->n_parts * n_room, sizeof(*s->room)) : NULL;
+        if (!s->heap || (s->n_file_bytes > 0 && !s->room))
                 return error_set(err, -ENOMEM, "no memory to sort events");
         for (size_t i = 0; i < s->n_parts; i++) {
-                if (s->fd >= 0)
+                if (s->n_file_bytes > 0)
                         s->parts[i].records = s->room + i * n_room;
                 r = ready_part(s, &s->parts[i], n_room, err);
                 if (r < 0)

@@ -40,11 +40,11 @@ typedef uint64_t import_sort_place(const void *context, uint32_t clock, uint64_t
 struct import_sort;
 
 /*
- * @folder:     for the runs, in a file without a name; NULL = $TMPDIR, else /tmp
+ * @fd:         an empty file for the runs, borrowed; -1 = one in $TMPDIR, else /tmp, when it is needed
  * @run_bytes:  0 = IMPORT_RUN_BYTES; tests use less
  * Returns 0 or -ENOMEM.
  */
-int import_sort_new(struct import_sort **ret_sort, const char *folder, size_t run_bytes, struct error *err);
+int import_sort_new(struct import_sort **ret_sort, int fd, size_t run_bytes, struct error *err);
 void import_sort_free(struct import_sort *sort);
 
 /* Returns 0, -ENOMEM, -errno of the disk. */

@@ -32,8 +32,8 @@ struct window {
 };
 
 struct import_texts {
-        const char *folder;
-        int fd; /* -1 = all texts are in the tail */
+        int fd; /* -1 = none yet */
+        bool is_own_fd;
         uint64_t n_file_bytes;
         uint8_t *tail; /* heap, TAIL_BYTES: what comes after the file's bytes */
         size_t n_tail_bytes;
@@ -44,14 +44,13 @@ struct import_texts {
         struct byte_buffer room; /* a text that is in several windows */
 };
 
-int import_texts_new(struct import_texts **ret_texts, const char *folder, struct error *err)
+int import_texts_new(struct import_texts **ret_texts, int fd, struct error *err)
 {
         struct import_texts *t = calloc(1, sizeof(*t));
 
         if (!t)
                 return error_set(err, -ENOMEM, "no memory for texts");
-        t->fd = -1;
-        t->folder = folder;
+        t->fd = fd;
         t->tail = malloc(TAIL_BYTES);
         if (!t->tail) {
                 import_texts_free(t);
@@ -65,7 +64,8 @@ void import_texts_free(struct import_texts *texts)
 {
         if (!texts)
                 return;
-        io_close(&texts->fd);
+        if (texts->is_own_fd)
+                io_close(&texts->fd);
         free(texts->tail);
         free(texts->bytes);
         byte_buffer_deinit(&texts->room);
@@ -79,7 +79,8 @@ static int append(struct import_texts *t, const void *bytes, size_t n_bytes, str
         int r;
 
         if (t->fd < 0) {
-                t->fd = io_open_unnamed_in(t->folder, err);
+                t->fd = io_open_unnamed(err);
+                t->is_own_fd = true;
                 if (t->fd < 0)
                         return error_prefix(err, t->fd, "texts");
         }

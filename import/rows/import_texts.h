@@ -29,8 +29,8 @@ static inline bool import_texts_has(uint32_t id)
         return (id & IMPORT_TEXT_BIT) != 0;
 }
 
-/* @folder: borrowed, of a file without a name; NULL = $TMPDIR, else /tmp.  Returns 0 or -ENOMEM. */
-int import_texts_new(struct import_texts **ret_texts, const char *folder, struct error *err);
+/* @fd: an empty file, borrowed; -1 = one in $TMPDIR, else /tmp, when it is needed.  Returns 0 or -ENOMEM. */
+int import_texts_new(struct import_texts **ret_texts, int fd, struct error *err);
 void import_texts_free(struct import_texts *texts);
 
 /* Returns 0, -EOVERFLOW beyond 32 GiB, -errno of the disk, with words. */

@@ -47,9 +47,10 @@ int import_trace_new(struct import_rows **ret_rows, const struct import_options 
         init_keys(rows);
         rows->dictionary = options->into ? trace_reader_edit(options->into) : &rows->own;
         rows->n_processes_before = trace_dictionary_count(rows->dictionary, TRACE_TABLE_PROCESSES);
-        r = import_sort_new(&rows->sort, options->folder, options->run_bytes, err);
+        r = import_sort_new(&rows->sort, options->runs_fd > 0 ? options->runs_fd : -1, options->run_bytes,
+                            err);
         if (r == 0)
-                r = import_texts_new(&rows->texts, options->folder, err);
+                r = import_texts_new(&rows->texts, options->texts_fd > 0 ? options->texts_fd : -1, err);
         if (r < 0) {
                 import_trace_free(rows);
                 return r;

@@ -24,7 +24,7 @@ static struct import_sort *sort_of(size_t n_run_records)
 {
         struct import_sort *s = NULL;
 
-        ck_assert_int_eq(import_sort_new(&s, NULL, n_run_records * sizeof(struct import_record), NULL), 0);
+        ck_assert_int_eq(import_sort_new(&s, -1, n_run_records * sizeof(struct import_record), NULL), 0);
         return s;
 }
 

@@ -43,7 +43,7 @@ START_LOOP_TEST(texts_come_back, 0, 3)
         uint64_t state = 7;
 
         ck_assert_ptr_nonnull(room);
-        ck_assert_int_eq(import_texts_new(&t, NULL, NULL), 0);
+        ck_assert_int_eq(import_texts_new(&t, -1, NULL), 0);
         for (uint32_t i = 0; i < N_TEXTS; i++) {
                 ck_assert_int_eq(import_texts_add(t, text_of(i, room), &ids[i], NULL), 0);
                 ck_assert(import_texts_has(ids[i]));
@@ -66,7 +66,7 @@ START_TEST(a_repeated_text_is_kept_once)
         struct text_view one = { "{\"a\": 1}", 8 }, other = { "{\"a\": 2}", 8 };
         uint32_t first, second, third;
 
-        ck_assert_int_eq(import_texts_new(&t, NULL, NULL), 0);
+        ck_assert_int_eq(import_texts_new(&t, -1, NULL), 0);
         ck_assert_int_eq(import_texts_add(t, one, &first, NULL), 0);
         ck_assert_int_eq(import_texts_add(t, other, &second, NULL), 0);
         ck_assert_int_eq(import_texts_add(t, one, &third, NULL), 0);
@@ -85,7 +85,7 @@ START_TEST(no_folder_is_an_error)
 
         ck_assert_ptr_nonnull(room);
         ck_assert_int_eq(setenv("TMPDIR", "/nonexistent", 1), 0);
-        ck_assert_int_eq(import_texts_new(&t, "/nonexistent", NULL), 0);
+        ck_assert_int_eq(import_texts_new(&t, -1, NULL), 0);
         ck_assert_int_eq(import_texts_add(t, (struct text_view){ room, 2000000 }, &id, &err), -ENOENT);
         ck_assert_int_eq(err.code, -ENOENT);
         import_texts_free(t);
