@@ -248,10 +248,11 @@ static int import_all(struct work *w, struct error *err)
 static void describe_losses(const struct work *w, const struct import_file *file, struct byte_buffer *words)
 {
         const struct trace_dictionary *d = import_trace_dictionary(w->rows);
+        const char *unit = file->is_binary ? "byte" : "line";
 
         if (file->n_malformed != 0)
-                byte_buffer_add_format(words, ", %s malformed (first at %" PRIu64 ": %s)",
-                                       text_number_counted(file->n_malformed, "rows").text,
+                byte_buffer_add_format(words, ", %s malformed (first at %s %" PRIu64 ": %s)",
+                                       text_number_counted(file->n_malformed, "rows").text, unit,
                                        file->first_malformed_at, file->first_malformed);
         for (size_t i = 0; i < file->n_left_out; i++) {
                 struct text_view kind = trace_dictionary_text(d, file->left_out[i].kind);
@@ -264,7 +265,7 @@ static void describe_losses(const struct work *w, const struct import_file *file
                 byte_buffer_add_format(words, ", lost before, as it says itself: %s",
                                        text_number_count(file->n_dropped).text);
         if (file->is_cut)
-                byte_buffer_add_format(words, ", cut off at %" PRIu64, file->cut_at);
+                byte_buffer_add_format(words, ", cut off at %s %" PRIu64, unit, file->cut_at);
         byte_buffer_add_u8(words, '\0');
 }
 

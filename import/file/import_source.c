@@ -30,6 +30,7 @@ struct import_source {
         enum packing packing;
         bool is_at_end;      /* nothing more comes out of the file */
         struct error fault;  /* after the bytes that are here; code 0 = none */
+        bool ends_at_fault;  /* a fault is an end */
         struct error refuse; /* a line that was too long: nothing more is given out */
 
         uint8_t *bytes; /* heap: unpacked; those of [at, end) are not taken yet */
@@ -189,7 +190,9 @@ static int read_more(struct import_source *s, struct error *err)
 /* Nothing is left: the end, or what the file broke off with. */
 static int end_source(const struct import_source *s, struct error *err)
 {
-        return s->fault.code != 0 ? error_set(err, s->fault.code, "%s", s->fault.text) : 0;
+        bool is_error = s->fault.code != 0 && !(s->ends_at_fault && s->fault.code == -EBADMSG);
+
+        return is_error ? error_set(err, s->fault.code, "%s", s->fault.text) : 0;
 }
 
 static void take(struct import_source *s, size_t n)
@@ -217,11 +220,16 @@ static void take_and_count_lines(struct import_source *s, size_t n)
         take(s, n);
 }
 
+static int refused(const struct import_source *s, struct error *err)
+{
+        return s->ends_at_fault ? 0 : error_set(err, s->refuse.code, "%s", s->refuse.text);
+}
+
 static int refuse_length(struct import_source *s, const char *what, struct error *err)
 {
         (void)error_set(&s->refuse, -EFBIG, "%s: a %s from byte %llu on is longer than %u MiB", s->path, what,
                         (unsigned long long)s->offset, IMPORT_LINE_BYTES_MAX >> 20);
-        return error_set(err, s->refuse.code, "%s", s->refuse.text);
+        return refused(s, err);
 }
 
 static struct text_view view_of(const struct import_source *s, size_t n)
@@ -311,6 +319,18 @@ uint64_t import_source_line(const struct import_source *source)
         return source->n_lines;
 }
 
+void import_source_end_at_fault(struct import_source *source)
+{
+        source->ends_at_fault = true;
+}
+
+int import_source_fault(const struct import_source *source, struct error *err)
+{
+        const struct error *fault = source->refuse.code != 0 ? &source->refuse : &source->fault;
+
+        return fault->code != 0 ? error_set(err, fault->code, "%s", fault->text) : 0;
+}
+
 int import_source_head(struct import_source *source, struct text_view *ret_head, struct error *err)
 {
         size_t n;
@@ -333,7 +353,7 @@ int import_source_next_line(struct import_source *source, struct text_view *ret_
         int r;
 
         if (s->refuse.code != 0)
-                return error_set(err, s->refuse.code, "%s", s->refuse.text);
+                return refused(s, err);
         for (;;) {
                 end = s->end - s->at > seen ? memchr(s->bytes + s->at + seen, '\n', s->end - s->at - seen)
                                             : NULL;
@@ -366,7 +386,7 @@ int import_source_next_bytes(struct import_source *source, size_t n_bytes_max, s
         int r;
 
         if (source->refuse.code != 0)
-                return error_set(err, source->refuse.code, "%s", source->refuse.text);
+                return refused(source, err);
         if (source->at == source->end) {
                 r = read_more(source, err);
                 if (r < 0)
@@ -385,7 +405,7 @@ int import_source_next_exact(struct import_source *source, size_t n_bytes, struc
                              struct error *err)
 {
         if (source->refuse.code != 0)
-                return error_set(err, source->refuse.code, "%s", source->refuse.text);
+                return refused(source, err);
         if (n_bytes > IMPORT_LINE_BYTES_MAX)
                 return refuse_length(source, "record", err);
         while (source->end - source->at < n_bytes) {

@@ -48,4 +48,11 @@ int import_source_next_bytes(struct import_source *source, size_t n_bytes_max, s
 int import_source_next_exact(struct import_source *source, size_t n_bytes, struct text_view *ret_bytes,
                              struct error *err);
 
+/*
+ * From now on what is damaged, and a line beyond the limit, ends the file: 0, not -EBADMSG or -EFBIG.
+ * import_source_fault() says afterwards what it was: 0 = nothing, else the code, with words.
+ */
+void import_source_end_at_fault(struct import_source *source);
+int import_source_fault(const struct import_source *source, struct error *err);
+
 #endif /* IMPORT_IMPORT_SOURCE_H */

@@ -8,6 +8,7 @@
 #include "import/json/import_ninja_log.h"
 #include "import/json/import_trace_event.h"
 #include "import/rows/import_rows.h"
+#include "import/rows/import_trace.h"
 #include "import/tt/import_tt_device.h"
 
 #include <errno.h>
@@ -62,6 +63,16 @@ static const struct other_format others[] = {
         { NULL,
           0,
           { "\"nodes\"", "\"timeDeltas\"" },
+          "a .cpuprofile",
+          "record trace-event JSON instead: node --trace-event-categories v8,node.perf, or Chrome's Performance panel" },
+        { NULL,
+          0,
+          { "\"nodes\"", "\"startTime\"" },
+          "a .cpuprofile",
+          "record trace-event JSON instead: node --trace-event-categories v8,node.perf, or Chrome's Performance panel" },
+        { NULL,
+          0,
+          { "{\"nodes\"", "\"samples\"" },
           "a .cpuprofile",
           "record trace-event JSON instead: node --trace-event-categories v8,node.perf, or Chrome's Performance panel" },
         { NULL, 0, { "\"snapshot\"", "\"node_fields\"" }, "a heap snapshot of V8", NULL },
@@ -162,6 +173,24 @@ static int refuse(const char *path, struct text_view head, const char **ret_advi
         return error_set(err, -EBADMSG, "%s: it has no format that hyprof import knows", path);
 }
 
+static bool is_binary(struct text_view head)
+{
+        return head.n_bytes > 0 && memchr(head.bytes, '\0', head.n_bytes);
+}
+
+/* The file broke off: what was read before counts, if there is anything. */
+static int end_at_fault(struct import_source *source, struct import_rows *rows, bool is_binary,
+                        struct error *err)
+{
+        const struct import_file *file = import_trace_file(rows, import_trace_count_files(rows) - 1);
+
+        if (file->n_spans + file->n_values + file->n_instants == 0)
+                return import_source_fault(source, err);
+        if (!file->is_cut)
+                import_rows_cut(rows, is_binary ? import_source_offset(source) : import_source_line(source));
+        return 0;
+}
+
 static int read_file(struct import_source *source, struct import_rows *rows, const char **ret_advice,
                      struct error *err)
 {
@@ -173,9 +202,15 @@ static int read_file(struct import_source *source, struct import_rows *rows, con
         if (r < 0)
                 return r;
         format = import_formats_find(head);
+        if (!format && head.n_bytes == 0 && import_source_fault(source, err) < 0)
+                return import_source_fault(source, err);
         if (!format)
                 return refuse(path, head, ret_advice, err);
+        import_rows_binary(rows, is_binary(head));
+        import_source_end_at_fault(source);
         r = format->read(source, rows, err);
+        if (r == 0 && import_source_fault(source, err) < 0)
+                r = end_at_fault(source, rows, is_binary(head), err);
         return r < 0 ? error_prefix_once(err, r, path) : 0;
 }
 

@@ -372,6 +372,11 @@ void import_rows_dropped(struct import_rows *rows, uint64_t n)
         file_now(rows)->n_dropped += n;
 }
 
+void import_rows_binary(struct import_rows *rows, bool is_binary)
+{
+        file_now(rows)->is_binary = is_binary;
+}
+
 void import_rows_cut(struct import_rows *rows, uint64_t at)
 {
         file_now(rows)->is_cut = true;

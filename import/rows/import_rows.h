@@ -140,6 +140,9 @@ void import_rows_left_out(struct import_rows *rows, const char *kind, uint64_t n
 /* Losses that the program or device states itself. */
 void import_rows_dropped(struct import_rows *rows, uint64_t n);
 
+/* Places in this file are bytes, not lines; for people only. */
+void import_rows_binary(struct import_rows *rows, bool is_binary);
+
 /* The file ends in the middle of something: read up to there. */
 void import_rows_cut(struct import_rows *rows, uint64_t at);
 

@@ -46,7 +46,7 @@ struct import_file {
         uint64_t n_malformed, first_malformed_at;
         char first_malformed[IMPORT_WHY_BYTES];
         uint64_t n_dropped;
-        bool is_cut;
+        bool is_cut, is_binary; /* is_binary: places in it are bytes, else lines */
         uint64_t cut_at;
         struct import_left_out *left_out; /* heap */
         size_t n_left_out, left_out_capacity;

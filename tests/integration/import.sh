@@ -48,7 +48,7 @@ worse,123,123,,9,-4,,,,,,,,,
 END
 kinds=$TMPDIR/kinds.hyp
 holds "spans, values, moments, devices" ends_with 0 "$HYPROF" import "$TMPDIR/kinds.csv" -o "$kinds"
-holds "malformed rows are counted, with the first" grep -q "2 rows malformed (first at 10: the begin is no time)" "$TMPDIR/err"
+holds "malformed rows are counted, with the first" grep -q "2 rows malformed (first at line 10: the begin is no time)" "$TMPDIR/err"
 holds "the trace says it as well" grep -q "n_rows=10 n_malformed=2 first_malformed_at=10" <(rows_of "$kinds" import)
 holds "a crossing span has a thread of its own" grep -q 'text="main loop #2"' <(rows_of "$kinds" string)
 holds "what nests does not" same 2 "$("$HYPROF" dump "$kinds" | sed -n '/^run thread=1 /,/^run thread=2 /p' | grep -c '^zone_begin')"

@@ -72,7 +72,7 @@ exports() {
         return $r
 }
 
-plan $((6 * $(table | wc -l) + $(table | grep -c '=')))
+plan $((6 * $(table | wc -l) + $(table | grep -c '=') + 14))
 "$BUILD/tools/made_trace" many base.hyp 2000 100
 ops() { "$HYPROF" dump "$1" | grep -c "^$2 " || true; }
 n_base=$(ops base.hyp zone_begin)
@@ -88,3 +88,21 @@ while read -r file format zones spans values moments total extent name; do
         holds "$file in views" views
         holds "$file in exports" exports
 done < <(table)
+
+# ---- packing that breaks off: what came before is there, by every reader
+while read -r file; do
+        zstd -dcf "$data/$file" >cut.raw 2>err || cp "$data/$file" cut.raw
+        gzip -c cut.raw >cut.gz
+        head -c "$(($(stat -c %s cut.gz) * 2 / 3))" cut.gz >cut.part
+        holds "$file, cut in its packing" ends_with 0 "$HYPROF" import --force cut.part -o cut.hyp
+        holds "$file: where it was cut is said" grep -Eq 'cut off at (line|byte) [0-9]+' err
+done <<'END'
+iree/gpu.ireeprof.zst
+iree/gpu.jsonl.zst
+trace_event/kineto_cpu_only.json.zst
+trace_event/ninja_log.txt
+tt/profile_log_device.csv.zst
+tt/report_2025_09.csv.zst
+END
+holds "a .cpuprofile of few keys" ends_with 1 "$HYPROF" import "$data/trace_event/hostile/not_ours.json" -o no.hyp
+holds "is called one" grep -q 'it is a .cpuprofile' err
