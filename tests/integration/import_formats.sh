@@ -8,8 +8,9 @@ data=$PWD/tests/data/import
 cd "$TMPDIR" || exit 2
 
 # file, format, spans of threads and devices, values, moments, ns of all spans, ns from the first begin to the last end, and
-# the ns of all spans with one name.  The sums of trace-event JSON are those that another reader makes in decimals, of IREE's
-# files those of `iree-profile summary` and `statistics`, of reports those of the columns of their operations.
+# the ns of all spans with one name.  All sums of trace-event JSON with X events only are those that another reader makes in
+# decimals, as are all of one name; of IREE's programs those of one name are `iree-profile statistics`', of header_v3 those
+# of its rows.  The rest is what hyprof made of the files when this was written: it may not change unnoticed.
 table() {
         grep -v '^#' <<'END'
 iree/local_sync_matmul.ireeprof ireeprof 0 30 0 0 26773392 13468178 main_dispatch_0_matmul_64x64x64_f32=13371834
