@@ -7,6 +7,7 @@
 #include "import/iree/import_ireeprof.h"
 #include "import/json/import_ninja_log.h"
 #include "import/json/import_trace_event.h"
+#include "import/perfetto/import_pftrace.h"
 #include "import/rows/import_rows.h"
 #include "import/rows/import_trace.h"
 #include "import/tt/import_tt_device.h"
@@ -19,6 +20,8 @@
 static const struct import_format formats[] = {
         { "ireeprof", "profiles of IREE, .ireeprof or JSON lines", import_ireeprof_recognise,
           import_ireeprof_read, NULL, NULL },
+        { "pftrace", "Perfetto's traces, of Chromium, Android, ROCm, hyprof export perfetto and others",
+          import_pftrace_recognise, import_pftrace_read, NULL, NULL },
         { "trace-event", "trace-event JSON of PyTorch, clang, Chromium, Node.js and others",
           import_trace_event_recognise, import_trace_event_read, NULL, NULL },
         { "ninja-log", "the log of ninja", import_ninja_log_recognise, import_ninja_log_read, NULL, NULL },
