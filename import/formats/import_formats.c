@@ -10,6 +10,8 @@
 #include "import/perfetto/import_pftrace.h"
 #include "import/rows/import_rows.h"
 #include "import/rows/import_trace.h"
+#include "import/text/import_ftrace.h"
+#include "import/text/import_rocprof.h"
 #include "import/tt/import_tt_device.h"
 
 #include <errno.h>
@@ -27,6 +29,10 @@ static const struct import_format formats[] = {
         { "ninja-log", "the log of ninja", import_ninja_log_recognise, import_ninja_log_read, NULL, NULL },
         { "tt-device", "device logs and reports of tt-metal", import_tt_device_recognise,
           import_tt_device_read, import_tt_device_recognise_folder, import_tt_device_read_folder },
+        { "ftrace", "text of ftrace, atrace and trace-cmd report: what programs wrote into trace_marker",
+          import_ftrace_recognise, import_ftrace_read, NULL, NULL },
+        { "rocprofv3", "tables of rocprofv3: kernels, copies, markers, calls", import_rocprof_recognise,
+          import_rocprof_read, NULL, NULL },
         { "tracy-csv", "tracy-csvexport -u, hyprof csv -u", import_csv_recognise_tracy, import_csv_read_tracy,
           NULL, NULL },
         { "csv", "a table with columns name, begin, end or duration", import_csv_recognise, import_csv_read,
@@ -105,7 +111,6 @@ static const struct other_format others[] = {
         { NULL, 0, { "ustar", NULL }, "a tar archive", "unpack it, and import what is inside" },
         { MAGIC("<!DOCTYPE html"), { NULL }, "an HTML page", NULL },
         { MAGIC("<html"), { NULL }, "an HTML page", NULL },
-        { MAGIC("# tracer:"), { NULL }, "a text of ftrace", NULL },
 };
 
 static bool has_text(struct text_view head, const char *text)
