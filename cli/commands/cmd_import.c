@@ -164,7 +164,7 @@ static int open_recording(struct work *w, struct error *err)
 
 static uint64_t count_events(const struct import_file *file)
 {
-        return file->n_spans + file->n_values + file->n_instants;
+        return file->n_spans + file->n_values + file->n_instants + file->n_samples + file->n_switches;
 }
 
 static int read_files(struct work *w, struct error *err)

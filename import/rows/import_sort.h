@@ -20,7 +20,16 @@ struct error;
 
 #define IMPORT_RUN_BYTES ((size_t)8 << 20)
 
-enum import_record_kind { IMPORT_RECORD_SPAN, IMPORT_RECORD_INSTANT, IMPORT_RECORD_VALUE };
+enum import_record_kind {
+        IMPORT_RECORD_SPAN,
+        IMPORT_RECORD_INSTANT,
+        IMPORT_RECORD_VALUE,
+        IMPORT_RECORD_SAMPLE, /* this and all below: fields as import_samples.c uses them */
+        IMPORT_RECORD_SWITCH_OUT,
+        IMPORT_RECORD_SWITCH_IN,
+        IMPORT_RECORD_NAME,
+        IMPORT_RECORD_EXIT,
+};
 
 struct import_record {
         uint64_t begin;    /* ticks */

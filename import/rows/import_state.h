@@ -12,6 +12,7 @@
 #include "import/rows/import_clocks.h"
 #include "import/rows/import_lanes.h"
 #include "import/rows/import_rows.h"
+#include "import/rows/import_samples.h"
 #include "import/rows/import_sort.h"
 #include "import/rows/import_texts.h"
 #include "import/rows/import_trace.h"
@@ -117,6 +118,8 @@ struct import_rows {
         size_t plots_capacity;
         uint32_t *carriers; /* heap; by file: the thread that device's events are on; 0 = none yet */
         size_t carriers_capacity;
+        struct import_mapping *mappings; /* heap */
+        size_t n_mappings, mappings_capacity;
         uint32_t n_numbers; /* given to what has none of its own */
         uint64_t n_device_clocks;
 
@@ -159,5 +162,14 @@ int import_tracks_carrier(struct import_rows *rows, uint32_t file, uint64_t time
 /* The row of PLOTS of a value. */
 int import_tracks_plot(struct import_rows *rows, const struct import_value *value, uint32_t *ret_plot,
                        struct error *err);
+
+/* ------------------------------------------------------------------ import_samples.c */
+
+/* Records from IMPORT_RECORD_SAMPLE on.  Returns as import_tracks_thread(). */
+int import_samples_put(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
+                       struct error *err);
+
+/* The mappings of processes that are in the trace, after all events. */
+int import_samples_put_mappings(struct import_rows *rows, struct error *err);
 
 #endif /* IMPORT_IMPORT_STATE_H */

@@ -87,6 +87,7 @@ void import_trace_free(struct import_rows *rows)
         free(rows->plot_roots);
         free(rows->plots);
         free(rows->carriers);
+        free(rows->mappings);
         free(rows);
 }
 
@@ -299,7 +300,11 @@ static int put_on_host(struct import_rows *rows, const struct import_record *rec
                        struct error *err)
 {
         uint32_t index, thread;
-        int r = import_tracks_thread(rows, record->track, time_ns, &index, err);
+        int r;
+
+        if (record->kind >= IMPORT_RECORD_SAMPLE)
+                return import_samples_put(rows, record, time_ns, err);
+        r = import_tracks_thread(rows, record->track, time_ns, &index, err);
 
         if (r < 0)
                 return r;
@@ -513,7 +518,11 @@ static int copy_tables(struct import_rows *rows, struct trace_writer *writer, st
 
 static int write_end(struct import_rows *rows, struct trace_writer *writer, struct error *err)
 {
-        int r = rows->options.into ? 0 : add_all_meta(rows);
+        int r = import_samples_put_mappings(rows, err);
+
+        if (r < 0)
+                return r;
+        r = rows->options.into ? 0 : add_all_meta(rows);
 
         for (size_t i = 0; i < rows->n_files && r == 0; i++)
                 r = add_file_row(rows, &rows->files[i]);

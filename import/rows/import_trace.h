@@ -41,7 +41,7 @@ struct import_file {
         const char *path; /* borrowed */
         char format[32];  /* "" = its reader did not say */
         uint32_t version; /* string; 0 = none */
-        uint64_t n_rows, n_spans, n_values, n_instants;
+        uint64_t n_rows, n_spans, n_values, n_instants, n_samples, n_switches;
         uint32_t n_tracks;
         uint64_t n_malformed, first_malformed_at;
         char first_malformed[IMPORT_WHY_BYTES];
