@@ -7,6 +7,7 @@
 #include "import/iree/import_ireeprof.h"
 #include "import/json/import_ninja_log.h"
 #include "import/json/import_trace_event.h"
+#include "import/perf/import_perf_data.h"
 #include "import/perfetto/import_pftrace.h"
 #include "import/rows/import_rows.h"
 #include "import/rows/import_trace.h"
@@ -24,6 +25,7 @@ static const struct import_format formats[] = {
           import_ireeprof_read, NULL, NULL },
         { "pftrace", "Perfetto's traces, of Chromium, Android, ROCm, hyprof export perfetto and others",
           import_pftrace_recognise, import_pftrace_read, NULL, NULL },
+        { "perf.data", "perf record", import_perf_data_recognise, import_perf_data_read, NULL, NULL },
         { "trace-event", "trace-event JSON of PyTorch, clang, Chromium, Node.js and others",
           import_trace_event_recognise, import_trace_event_read, NULL, NULL },
         { "ninja-log", "the log of ninja", import_ninja_log_recognise, import_ninja_log_read, NULL, NULL },
@@ -90,10 +92,6 @@ static const struct other_format others[] = {
         { MAGIC("tlZ\004"), { NULL }, "a .tracy file", "tracy-csvexport -u FILE >FILE.csv, and import that" },
         { MAGIC("tr\375P"), { NULL }, "a .tracy file", "tracy-csvexport -u FILE >FILE.csv, and import that" },
         { MAGIC("tZst"), { NULL }, "a .tracy file", "tracy-csvexport -u FILE >FILE.csv, and import that" },
-        { MAGIC("PERFILE2"),
-          { NULL },
-          "a perf.data file",
-          "perf script -F +pid reads it; hyprof record takes such samples itself" },
         { MAGIC("PERFFILE"), { NULL }, "a perf.data file of the first version", "perf script" },
         { MAGIC("SQLite format 3\0"),
           { NULL },

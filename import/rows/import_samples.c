@@ -72,6 +72,22 @@ int import_rows_module(struct import_rows *rows, const struct import_module *mod
         return r < 0 ? r : add_row(rows, TRACE_TABLE_MODULES, &row, ret_id, err);
 }
 
+void import_rows_find_module(const struct import_rows *rows, uint32_t id, struct import_module *ret_module)
+{
+        const struct trace_module *row = trace_dictionary_row(rows->dictionary, TRACE_TABLE_MODULES, id);
+
+        *ret_module = (struct import_module){
+                .kind = row->kind == TRACE_MODULE_VDSO     ? IMPORT_MODULE_VDSO
+                        : row->kind == TRACE_MODULE_KERNEL ? IMPORT_MODULE_KERNEL
+                                                           : IMPORT_MODULE_FILE,
+                .path = trace_dictionary_text(rows->dictionary, row->path),
+                .build_id = trace_dictionary_text(rows->dictionary, row->build_id),
+                .device = row->device,
+                .inode = row->inode,
+                .generation = row->generation,
+        };
+}
+
 int import_rows_mapping(struct import_rows *rows, const struct import_mapping *mapping, struct error *err)
 {
         if (mapping->track == 0 || mapping->track > rows->n_tracks || mapping->module == 0)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import/perf/perf_queue.h - records of several rings, in the order of time
+ *
+ * Way of the data:  perf_file -> [perf_queue] -> import_perf_data
+ *
+ * perf writes what is in each CPU's ring, then a mark, and again: when it marks, nothing older than the newest
+ * record of the round before can still come.  Memory: the records of two rounds, at most PERF_QUEUE_BYTES_MAX;
+ * of a longer round the older half goes on as if there were a mark.  Not thread-safe.
+ */
+#ifndef IMPORT_PERF_QUEUE_H
+#define IMPORT_PERF_QUEUE_H
+
+#include "import/perf/perf_file.h"
+
+#define PERF_QUEUE_BYTES_MAX ((size_t)256 << 20)
+
+struct perf_queued {
+        uint64_t time, number;
+        struct perf_raw_record record; /* its body is on the heap */
+};
+
+/* Zero-initialised is empty and valid. */
+struct perf_queue {
+        struct perf_queued *items; /* heap */
+        size_t n, capacity;
+        size_t n_ready, n_taken; /* the first ones, sorted, may go on; of these so many have */
+        size_t n_bytes;
+        uint64_t n_added;
+        uint64_t newest, limit; /* times: of all; of the round before */
+};
+
+void perf_queue_deinit(struct perf_queue *q);
+
+/* Copies a record.  After perf_queue_next() has said that there is none.  Returns 0 or -ENOMEM. */
+int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, uint64_t time);
+
+/* A round is over, or with @is_end all. */
+void perf_queue_mark(struct perf_queue *q, bool is_end);
+
+/* The next record that may go on; borrowed until the next call.  Returns false if there is none. */
+bool perf_queue_next(struct perf_queue *q, struct perf_raw_record *ret_record);
+
+#endif /* IMPORT_PERF_QUEUE_H */
