@@ -274,13 +274,21 @@ static void report_file(const struct work *w, const struct import_file *file)
         struct byte_buffer words = { .data = NULL };
 
         describe_losses(w, file, &words);
-        complain("imported %s, %s and %s on %s from %s (%s)%s%s",
-                 text_number_counted(file->n_spans, "spans").text,
-                 text_number_counted(file->n_values, "values").text,
-                 text_number_counted(file->n_instants, "instants").text,
-                 text_number_counted(file->n_tracks, "tracks").text, file->path, file->format,
-                 words.failed || words.used_bytes <= 1 ? "" : ":",
-                 words.failed || words.used_bytes <= 1 ? "" : (const char *)words.data + 1);
+        if (file->n_samples != 0 || file->n_switches != 0)
+                complain("imported %s and %s on %s from %s (%s)%s%s",
+                         text_number_counted(file->n_samples, "samples").text,
+                         text_number_counted(file->n_switches, "switches").text,
+                         text_number_counted(file->n_tracks, "tracks").text, file->path, file->format,
+                         words.failed || words.used_bytes <= 1 ? "" : ":",
+                         words.failed || words.used_bytes <= 1 ? "" : (const char *)words.data + 1);
+        else
+                complain("imported %s, %s and %s on %s from %s (%s)%s%s",
+                         text_number_counted(file->n_spans, "spans").text,
+                         text_number_counted(file->n_values, "values").text,
+                         text_number_counted(file->n_instants, "instants").text,
+                         text_number_counted(file->n_tracks, "tracks").text, file->path, file->format,
+                         words.failed || words.used_bytes <= 1 ? "" : ":",
+                         words.failed || words.used_bytes <= 1 ? "" : (const char *)words.data + 1);
         byte_buffer_deinit(&words);
 }
 

@@ -151,6 +151,7 @@ static int start_thread(struct perf_tasks *t, const struct perf_entry *entry, st
                 else if (r == 0)
                         r = complain(address_space_copy(&process->space, &t->processes[from].space), err);
                 t->n_ranges += process->space.n_ranges;
+                import_rows_fork(t->rows, process->track, t->processes[from].track);
         }
         return r < 0 || !entry->has_time ? r : rename_thread(t, thread, entry->tid, entry->time, name, err);
 }

@@ -195,6 +195,18 @@ int import_rows_exit(struct import_rows *rows, uint32_t track, uint64_t time, st
         return add_record(rows, &record, err);
 }
 
+static bool is_process(const struct import_rows *rows, uint32_t track)
+{
+        return track != 0 && track <= rows->n_tracks && rows->tracks[track - 1].kind == IMPORT_TRACK_PROCESS;
+}
+
+void import_rows_fork(struct import_rows *rows, uint32_t track, uint32_t parent)
+{
+        if (is_process(rows, track) && is_process(rows, parent) && track != parent &&
+            rows->tracks[track - 1].forked_from == 0)
+                rows->tracks[track - 1].forked_from = parent;
+}
+
 /* ---- into the trace ------------------------------------------------------------------------------------ */
 
 /* A process that has no row yet is called like its main thread. */
@@ -224,6 +236,35 @@ static int put_life(struct import_rows *rows, const struct import_record *record
                 event.thread_name.name = record->what;
         }
         return import_events_add(rows->events, rows->threads[track->thread - 1].thread, &event, err);
+}
+
+/* Numbers of processes are used again, so that forks can form a ring. */
+int import_samples_place_parents(struct import_rows *rows, uint32_t track, uint64_t time_ns,
+                                 struct error *err)
+{
+        uint32_t line[IMPORT_ANCESTORS_MAX], n = 0, process = 0;
+
+        if (rows->tracks[track - 1].forked_from == 0)
+                return 0; /* `parent` stays: it is the one before in a line, or none */
+        for (uint32_t at = rows->tracks[track - 1].forked_from;
+             at != 0 && at != track && n < IMPORT_ANCESTORS_MAX; at = rows->tracks[at - 1].forked_from) {
+                line[n++] = at;
+                if (rows->tracks[at - 1].process != 0)
+                        break;
+        }
+        while (n-- > 0) {
+                uint32_t from = rows->tracks[line[n] - 1].forked_from;
+                int r;
+
+                rows->tracks[line[n] - 1].forked_from = 0; /* its own are there already */
+                rows->parent = process;
+                r = import_tracks_process(rows, line[n], time_ns, &process, err);
+                rows->tracks[line[n] - 1].forked_from = from;
+                if (r < 0)
+                        return r;
+        }
+        rows->parent = process;
+        return 0;
 }
 
 int import_samples_put(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,

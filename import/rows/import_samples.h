@@ -22,6 +22,7 @@
 struct error;
 struct import_rows;
 
+#define IMPORT_ANCESTORS_MAX 64 /* further generations of forks are not in the trace */
 #define IMPORT_MAPPINGS_MAX \
         (UINT32_C(1) << 20) /* further ones are counted; their frames are right all the same */
 
@@ -90,6 +91,9 @@ int import_rows_stack(struct import_rows *rows, uint32_t parent, uint32_t frame,
 
 int import_rows_sample(struct import_rows *rows, const struct import_sample *sample, struct error *err);
 int import_rows_switch(struct import_rows *rows, const struct import_switch *event, struct error *err);
+
+/* A process was forked from another and has its mappings: tracks of a PROCESS.  The first one counts. */
+void import_rows_fork(struct import_rows *rows, uint32_t track, uint32_t parent);
 
 /* A thread is called otherwise from @time on (@name: string), or ends then. */
 int import_rows_rename(struct import_rows *rows, uint32_t track, uint64_t time, uint32_t name,

@@ -29,6 +29,7 @@ struct import_place {
         uint32_t name; /* string; 0 = none */
         uint32_t root; /* the track of its process or device; itself if it is one */
         bool is_of_device;
+        uint32_t forked_from; /* of a PROCESS: the track of its parent; 0 = not said */
 
         /* when something happens on it: */
         uint32_t process; /* row of PROCESSES; of a PROCESS */
@@ -119,6 +120,7 @@ struct import_rows {
         uint32_t *carriers; /* heap; by file: the thread that device's events are on; 0 = none yet */
         size_t carriers_capacity;
         struct import_mapping *mappings; /* heap */
+        uint32_t parent;                 /* row of PROCESSES, of the process that is being added */
         size_t n_mappings, mappings_capacity;
         uint32_t n_numbers; /* given to what has none of its own */
         uint64_t n_device_clocks;
@@ -148,6 +150,10 @@ void import_rows_lose(struct import_rows *rows, uint32_t file, const char *kind,
 int import_tracks_thread(struct import_rows *rows, uint32_t track, uint64_t time_ns, uint32_t *ret_index,
                          struct error *err);
 
+/* The same for a track of a process, or of none: a row of PROCESSES. */
+int import_tracks_process(struct import_rows *rows, uint32_t root, uint64_t time_ns, uint32_t *ret_process,
+                          struct error *err);
+
 /* A further lane of a host thread: a thread of its own in the trace, which is the lane's. */
 int import_tracks_add_lane(struct import_rows *rows, uint32_t index, uint32_t last, uint64_t time_ns,
                            uint32_t *ret_lane, struct error *err);
@@ -168,6 +174,10 @@ int import_tracks_plot(struct import_rows *rows, const struct import_value *valu
 /* Records from IMPORT_RECORD_SAMPLE on.  Returns as import_tracks_thread(). */
 int import_samples_put(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
                        struct error *err);
+
+/* The processes that a track of a process was forked from have rows before it; sets `parent`. */
+int import_samples_place_parents(struct import_rows *rows, uint32_t track, uint64_t time_ns,
+                                 struct error *err);
 
 /* The mappings of processes that are in the trace, after all events. */
 int import_samples_put_mappings(struct import_rows *rows, struct error *err);

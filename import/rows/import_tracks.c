@@ -46,7 +46,7 @@ static uint32_t find_recorded(const struct import_rows *rows, uint32_t pid, uint
 
 static int add_process(struct import_rows *rows, uint32_t pid, uint64_t time_ns, uint32_t *ret_process)
 {
-        struct trace_process row = { .pid = pid, .start_ns = time_ns };
+        struct trace_process row = { .pid = pid, .parent = rows->parent, .start_ns = time_ns };
 
         return trace_dictionary_add_new(rows->dictionary, TRACE_TABLE_PROCESSES, &row, ret_process);
 }
@@ -123,8 +123,8 @@ static int find_thread(struct import_rows *rows, struct import_thread_key key, u
 }
 
 /* The row of a process track, which may be none: then it is a process of the file's. */
-static int place_process(struct import_rows *rows, uint32_t root, uint64_t time_ns, uint32_t *ret_process,
-                         struct error *err)
+int import_tracks_process(struct import_rows *rows, uint32_t root, uint64_t time_ns, uint32_t *ret_process,
+                          struct error *err)
 {
         struct import_place *track = &rows->tracks[root - 1];
         bool is_process = track->kind == IMPORT_TRACK_PROCESS;
@@ -136,8 +136,12 @@ static int place_process(struct import_rows *rows, uint32_t root, uint64_t time_
         *ret_process = track->process;
         if (track->process != 0)
                 return 0;
+        r = import_samples_place_parents(rows, root, time_ns, err);
+        if (r < 0)
+                return r;
         r = is_process && is_real(track) ? find_process(rows, (uint32_t)track->number, time_ns, ret_process)
                                          : name_process(rows, track, time_ns, ret_process);
+        rows->parent = 0;
         if (r < 0)
                 return out_of_memory(r, err);
         track->process = *ret_process;
@@ -168,7 +172,7 @@ int import_tracks_thread(struct import_rows *rows, uint32_t id, uint64_t time_ns
         *ret_index = track->thread;
         if (track->thread != 0)
                 return 0;
-        r = place_process(rows, track->root, time_ns, &key.process, err);
+        r = import_tracks_process(rows, track->root, time_ns, &key.process, err);
         if (r < 0)
                 return r;
         if (track->kind == IMPORT_TRACK_PROCESS) {
@@ -287,7 +291,8 @@ static int add_device(struct import_rows *rows, struct import_device_key key, ui
         if (clock->clock.period_ns > 0)
                 memcpy(&row.period_bits, &clock->clock.period_ns, sizeof(row.period_bits));
         if (root->parent != 0) {
-                r = place_process(rows, rows->tracks[root->parent - 1].root, time_ns, &row.process, err);
+                r = import_tracks_process(rows, rows->tracks[root->parent - 1].root, time_ns, &row.process,
+                                          err);
                 if (r < 0)
                         return r;
         }
