@@ -191,7 +191,7 @@ static int take(struct perf_import *p, const struct perf_raw_record *record, str
                                       "the record is shorter than it says, or of no event");
                 return 0;
         }
-        /* What perf found when it began has no time: it comes before all else. */
+        /* Records without a time are of what perf found when it began: they come before all else. */
         if (record->type == PERF_ENTRY_SAMPLE && !entry.has_time) {
                 import_rows_left_out(p->rows, "sample without a time", 1);
                 return 0;

@@ -22,8 +22,8 @@ struct import_source;
 bool import_perf_data_recognise(struct text_view head);
 
 /*
- * Returns 0, also for a file that is cut off: then that is noted; -EBADMSG: its header makes no sense; -ENOTSUP:
- * it came through a pipe, or from a machine of the other byte order; -ENOMEM, -errno.
+ * Returns 0, also for a file that is cut off: then that is noted; -EBADMSG: its header makes no sense;
+ * -ENOTSUP: it came through a pipe, or from a machine of the other byte order; -ENOMEM, -errno.
  */
 int import_perf_data_read(struct import_source *source, struct import_rows *rows, struct error *err);
 

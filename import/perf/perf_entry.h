@@ -4,7 +4,7 @@
  *
  * Way of the data:  perf_file -> [perf_entry] -> perf_queue, perf_tasks, perf_stacks
  *
- * Everything in it is borrowed from the record.  What a record has, and where, depends on its event.
+ * Everything in it is borrowed from the record.  The event of a record says what it has, and where.
  */
 #ifndef IMPORT_PERF_ENTRY_H
 #define IMPORT_PERF_ENTRY_H

@@ -81,6 +81,8 @@ static int open_bytes(struct perf_file *file, struct import_source *source, stru
         if (fstat(file->fd, &st) < 0)
                 return error_set(err, -errno, "its length is not known");
         file->n_bytes = (uint64_t)st.st_size;
+        if (stat(path, &st) == 0)
+                file->changed_s = st.st_mtim.tv_sec;
         return 0;
 }
 

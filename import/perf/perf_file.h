@@ -4,8 +4,8 @@
  *
  * Way of the data:  import_source -> [perf_file] -> perf_entry, perf_queue -> import_perf_data
  *
- * Events and features lie before and behind the records, so the file has to be seekable: one that is packed or
- * comes through a pipe is put into a file without a name first.  Little endian, 64 bit.
+ * Events and features lie before and behind the records, so the file has to be seekable: one that is packed,
+ * or comes through a pipe, is put into a file without a name first.  Little endian, 64 bit.
  * All of it is hostile: each offset and count is checked against the file, and limits are named here.  A file
  * that is cut off is read up to there.  Not thread-safe.
  */
@@ -72,6 +72,7 @@ struct perf_file {
         int fd;
         bool is_own_fd;
         uint64_t n_bytes;           /* of the file */
+        int64_t changed_s;          /* when it was written last, of CLOCK_REALTIME; 0 = unknown */
         uint64_t data_at, data_end; /* of the records */
         bool has_no_end;            /* perf was killed: the length of the records is not stated */
 

@@ -4,9 +4,9 @@
  *
  * Way of the data:  perf_file -> [perf_queue] -> import_perf_data
  *
- * perf writes what is in each CPU's ring, then a mark, and again: when it marks, nothing older than the newest
- * record of the round before can still come.  Memory: the records of two rounds, at most PERF_QUEUE_BYTES_MAX;
- * of a longer round the older half goes on as if there were a mark.  Not thread-safe.
+ * perf writes what is in each CPU's ring, then a mark, and again: when it marks, nothing older than the
+ * newest record of the round before can still come.  Memory: the records of two rounds, at most
+ * PERF_QUEUE_BYTES_MAX; of a longer round the older half goes on as if there were a mark.  Not thread-safe.
  */
 #ifndef IMPORT_PERF_QUEUE_H
 #define IMPORT_PERF_QUEUE_H

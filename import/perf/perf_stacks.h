@@ -2,12 +2,13 @@
 /*
  * import/perf/perf_stacks.h - the callstack of a sample of perf's, as rows of the trace
  *
- * Way of the data:  perf_entry (call chain, registers, copy of the stack), perf_tasks (mappings), ELF files ->
- *                   [perf_stacks] -> import_samples
+ * Way of the data:  perf_entry (call chain, registers, copy of the stack), perf_tasks (mappings),
+ *                   ELF files -> [perf_stacks] -> import_samples
  *
  * Copies of stacks (perf record --call-graph dwarf) are walked as the recorder walks its own, with the unwind
- * tables of the files that were mapped, where this machine has them: at their path, or where perf keeps files by
- * build-id (~/.debug).  A file with another build-id is not taken.  Opens files; allocates; not thread-safe.
+ * tables of the files that were mapped, where this machine has them: at their path, or where perf keeps files
+ * by build-id (~/.debug).  A file with another build-id is not taken; without one the inode counts.
+ * Opens files; allocates; not thread-safe.
  */
 #ifndef IMPORT_PERF_STACKS_H
 #define IMPORT_PERF_STACKS_H

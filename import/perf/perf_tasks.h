@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import/perf/perf_tasks.h - processes and threads as a perf.data file's records make them, and their mappings
+ * import/perf/perf_tasks.h - processes and threads as the records of perf.data make them, and their mappings
  *
  * Way of the data:  perf_entry (FORK, EXIT, COMM, MMAP2), by time -> [perf_tasks] -> perf_stacks, import_rows
  *

@@ -43,18 +43,31 @@ static int open_regular(const char *path)
         return fd;
 }
 
-static struct elf_image *open_image(int fd, const struct import_module *module)
+static bool has_build_id(const struct import_module *module, const struct elf_image *image)
+{
+        return module->build_id.n_bytes == image->build_id_bytes &&
+               memcmp(module->build_id.bytes, image->build_id, image->build_id_bytes) == 0;
+}
+
+/* perf knows the build-ids of the files that samples are in alone; of others it knows the inode. */
+static bool is_same_file(const struct perf_stacks *s, int fd, const struct import_module *module)
+{
+        struct stat st;
+
+        return module->inode != 0 && fstat(fd, &st) == 0 && st.st_dev == module->device &&
+               st.st_ino == module->inode && st.st_mtim.tv_sec <= s->tasks->file->changed_s;
+}
+
+static struct elf_image *open_image(const struct perf_stacks *s, int fd, const struct import_module *module)
 {
         struct elf_image *image = NULL;
 
         if (fd < 0 || elf_image_open_unmapped(fd, &image, NULL) < 0)
                 return NULL;
-        if (module->build_id.n_bytes != image->build_id_bytes ||
-            memcmp(module->build_id.bytes, image->build_id, image->build_id_bytes) != 0) {
-                elf_image_close(image);
-                return NULL;
-        }
-        return image;
+        if (module->build_id.n_bytes != 0 ? has_build_id(module, image) : is_same_file(s, fd, module))
+                return image;
+        elf_image_close(image);
+        return NULL;
 }
 
 /* ~/.debug/.build-id/ab/cdef.../elf, where perf keeps files. */
@@ -74,34 +87,38 @@ static int open_kept(const struct import_module *module)
         return open_regular(path);
 }
 
-static struct unwind_module *build(const struct import_module *module)
+static struct elf_image *find_image(const struct perf_stacks *s, const struct import_module *module,
+                                    int *ret_fd)
 {
-        struct unwind_module *built = NULL;
         struct elf_image *image = NULL;
         char path[PATH_BYTES];
-        int fd = -1;
 
-        /* Without a build-id nothing says that a file is still the same. */
-        if (module->build_id.n_bytes == 0)
-                return NULL;
         if (module->kind == IMPORT_MODULE_VDSO) {
-                if (elf_image_open_vdso(&image, NULL) < 0 ||
-                    image->build_id_bytes != module->build_id.n_bytes ||
-                    memcmp(image->build_id, module->build_id.bytes, image->build_id_bytes) != 0) {
-                        elf_image_close(image);
-                        return NULL;
-                }
-        } else if (module->path.n_bytes < sizeof(path)) {
+                if (elf_image_open_vdso(&image, NULL) == 0 && has_build_id(module, image))
+                        return image;
+                elf_image_close(image);
+                return NULL;
+        }
+        if (module->path.n_bytes < sizeof(path)) {
                 memcpy(path, module->path.bytes, module->path.n_bytes);
                 path[module->path.n_bytes] = '\0';
-                fd = open_regular(path);
-                image = open_image(fd, module);
+                *ret_fd = open_regular(path);
+                image = open_image(s, *ret_fd, module);
         }
         if (!image) {
-                io_close(&fd);
-                fd = open_kept(module);
-                image = open_image(fd, module);
+                io_close(ret_fd);
+                *ret_fd = open_kept(module);
+                image = open_image(s, *ret_fd, module);
         }
+        return image;
+}
+
+static struct unwind_module *build(const struct perf_stacks *s, const struct import_module *module)
+{
+        int fd = -1;
+        struct elf_image *image = find_image(s, module, &fd);
+        struct unwind_module *built = NULL;
+
         if (image && unwind_module_build(image, &built, NULL) < 0)
                 built = NULL;
         elf_image_close(image);
@@ -121,7 +138,7 @@ static const struct unwind_module *find_module(struct perf_stacks *s, uint32_t i
                 return code->module;
         code->is_looked_up = true;
         import_rows_find_module(s->tasks->rows, id, &module);
-        code->module = s->n_code_bytes < CODE_BYTES_MAX ? build(&module) : NULL;
+        code->module = s->n_code_bytes < CODE_BYTES_MAX ? build(s, &module) : NULL;
         if (code->module)
                 s->n_code_bytes += code->module->n_bytes;
         return code->module;

@@ -73,7 +73,7 @@ int import_rows_sample_event(struct import_rows *rows, const struct import_sampl
                              uint32_t *ret_id, struct error *err);
 int import_rows_module(struct import_rows *rows, const struct import_module *module, uint32_t *ret_id,
                        struct error *err);
-/* What was said of a module; texts are borrowed until another is added. */
+/* Gives back a module; its texts are borrowed until another is added. */
 void import_rows_find_module(const struct import_rows *rows, uint32_t id, struct import_module *ret_module);
 
 int import_rows_mapping(struct import_rows *rows, const struct import_mapping *mapping, struct error *err);
