@@ -91,7 +91,9 @@ START_TEST(formats_are_told_by_content)
                 { "{\"nodes\":[],\"timeDeltas\":[]}", NULL, "a .cpuprofile" },
                 { "{\"snapshot\":{\"meta\":{\"node_fields\":[]}}}", NULL, "a heap snapshot of V8" },
                 { "HYPC....", NULL, "a trace of hyprof" },
-                { "PERFILE2", NULL, "a perf.data file" },
+                { "PERFILE2", "perf.data", NULL },
+                { "2ELIFREP", "perf.data", NULL },
+                { "PERFFILE", NULL, "a perf.data file of the first version" },
                 { "\x7f"
                   "ELF",
                   NULL, "a program or library (ELF)" },
