@@ -7,6 +7,7 @@
 #include "import/perf/perf_queue.h"
 #include "import/perf/perf_stacks.h"
 #include "import/perf/perf_tasks.h"
+#include "import/perf/perf_unpack.h"
 #include "import/rows/import_rows.h"
 #include "import/rows/import_samples.h"
 
@@ -24,6 +25,8 @@ struct perf_import {
         struct perf_queue queue;
         struct perf_tasks tasks;
         struct perf_stacks *stacks;
+        struct perf_unpack unpack;
+        bool is_broken; /* packed records are of no use any more */
         uint32_t clock;
 };
 
@@ -167,15 +170,44 @@ static int apply_ready(struct perf_import *p, struct error *err)
 
 /* ---- records, as they come ----------------------------------------------------------------------------- */
 
+static int take(struct perf_import *p, const struct perf_raw_record *record, struct error *err);
+
+static bool is_packed(const struct perf_raw_record *record)
+{
+        return record->type == PERF_ENTRY_COMPRESSED || record->type == PERF_ENTRY_COMPRESSED2;
+}
+
+static int take_packed(struct perf_import *p, const struct perf_raw_record *packed, struct error *err)
+{
+        struct perf_raw_record record;
+        int r;
+
+        if (p->is_broken) {
+                import_rows_malformed(p->rows, packed->at, "the packing before is broken");
+                return 0;
+        }
+        r = perf_unpack_add(&p->unpack, packed);
+        while (r >= 0 && (r = perf_unpack_next(&p->unpack, &record)) == 1) {
+                if (is_packed(&record))
+                        import_rows_malformed(p->rows, packed->at, "the record is packed twice");
+                else if ((r = take(p, &record, err)) < 0)
+                        return r;
+        }
+        if (r == -EBADMSG) {
+                p->is_broken = true;
+                import_rows_malformed(p->rows, packed->at, "the packing is broken");
+        }
+        return r == -ENOMEM ? error_set(err, r, "no memory to unpack") : 0;
+}
+
 static int take_of_perf(struct perf_import *p, const struct perf_raw_record *record, struct error *err)
 {
-        if (record->type == PERF_ENTRY_FINISHED_ROUND) {
-                perf_queue_mark(&p->queue, false);
-                return apply_ready(p, err);
-        }
-        if (record->type == PERF_ENTRY_COMPRESSED || record->type == PERF_ENTRY_COMPRESSED2)
-                import_rows_left_out(p->rows, "compressed records (perf record -z)", 1);
-        return 0;
+        if (is_packed(record))
+                return take_packed(p, record, err);
+        if (record->type != PERF_ENTRY_FINISHED_ROUND)
+                return 0;
+        perf_queue_mark(&p->queue, false);
+        return apply_ready(p, err);
 }
 
 static int take(struct perf_import *p, const struct perf_raw_record *record, struct error *err)
@@ -246,6 +278,7 @@ int import_perf_data_read(struct import_source *source, struct import_rows *rows
         perf_stacks_free(p.stacks);
         perf_tasks_deinit(&p.tasks);
         perf_queue_deinit(&p.queue);
+        perf_unpack_deinit(&p.unpack);
         perf_file_close(&p.file);
         return r;
 }

@@ -3,7 +3,7 @@
 # hyprof import of perf.data: the samples equal those of perf script, by time, thread, event and every address; what is cut or hostile ends well
 set -eu
 . tests/tap.sh
-plan 40
+plan 42
 need python3 zstd
 
 data=tests/data/import/perf
@@ -52,7 +52,7 @@ holds "is said to be cut off" grep -q "cut off at" "$TMPDIR/err"
 holds "and has the samples before" compare "$(rows_of "$TMPDIR/half.hyp" sample | wc -l)" ">" 100
 cuts() { # every length of the beginning, some later
         local at status
-        for at in $(seq 8 5 700) $(seq 700 997 "$n_bytes"); do
+        for at in $(seq 8 13 700) $(seq 700 2997 "$n_bytes"); do
                 head -c "$at" "$TMPDIR/fp.data" >"$TMPDIR/cut.data"
                 status=0
                 "$HYPROF" import -q --force "$TMPDIR/cut.data" -o "$TMPDIR/cut.hyp" 2>"$TMPDIR/cut.err" || status=$?
@@ -124,6 +124,9 @@ holds "frame pointers, two events, switches" fresh now -F 499 -g -e cpu-clock -e
 n=$(grep -c . <(rows_of "$TMPDIR/now.hyp" sample))
 holds "there are samples" compare "$n" ">" 50
 holds "all are equal to perf script" same "$n $n $n $n 0" "$(compared "$TMPDIR/now.hyp" "$TMPDIR/now.txt")"
+holds "packed records" fresh packed -z -F 499 -g -e cpu-clock
+n=$(grep -c . <(rows_of "$TMPDIR/packed.hyp" sample))
+holds "are equal as well" same "$n $n $n $n 0" "$(compared "$TMPDIR/packed.hyp" "$TMPDIR/packed.txt")"
 holds "copies of stacks" fresh copies -F 199 --call-graph dwarf,8192 -e cpu-clock -k CLOCK_MONOTONIC
 n=$(grep -c . <(rows_of "$TMPDIR/copies.hyp" sample))
 figure "copies of stacks: samples of both, heads equal, stacks equal, one goes on: $(compared "$TMPDIR/copies.hyp" "$TMPDIR/copies.txt" dwarf)"
