@@ -71,6 +71,24 @@ static int add_clock(struct perf_import *p, struct error *err)
         return r;
 }
 
+/* A file that was cut off has no names. */
+static void name_event(const struct perf_event *event, char *name, size_t name_bytes)
+{
+        static const char *const names[][12] = {
+                { "cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses",
+                  "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles" },
+                { "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
+                  "minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy",
+                  "bpf-output", "cgroup-switches" },
+        };
+
+        if (event->type < 2 && event->config < 12 && names[event->type][event->config])
+                (void)snprintf(name, name_bytes, "%s", names[event->type][event->config]);
+        else
+                (void)snprintf(name, name_bytes, "type %u config 0x%llx", event->type,
+                               (unsigned long long)event->config);
+}
+
 static int add_events(struct perf_import *p, struct error *err)
 {
         int r = 0;
@@ -85,8 +103,7 @@ static int add_events(struct perf_import *p, struct error *err)
                 };
                 char name[48];
 
-                (void)snprintf(name, sizeof(name), "type %u config 0x%llx", event->type,
-                               (unsigned long long)event->config);
+                name_event(event, name, sizeof(name));
                 row.name = (struct text_view){ name, strlen(name) };
                 if (event->name_bytes > 0)
                         row.name = (struct text_view){ (const char *)p->file.names.data + event->name_at,

@@ -3,7 +3,7 @@
 # hyprof import of perf.data: the samples equal those of perf script, by time, thread, event and every address; what is cut or hostile ends well
 set -eu
 . tests/tap.sh
-plan 42
+plan 43
 need python3 zstd
 
 data=tests/data/import/perf
@@ -107,6 +107,7 @@ print(at)")
 holds "a record of 0 bytes ends the file" read_all_the_same $((late + 6)) 2 0 "no record can begin here.*cut off at $late"
 holds "one that is too short is counted" read_all_the_same $((late + 6)) 2 16 "malformed"
 holds "a length of all records of 0: perf was killed" read_all_the_same 48 8 0 "347 samples.*cut off"
+holds "its event has its name all the same" same 1 "$(word_of "$TMPDIR/bad.hyp" cpu-clock)"
 holds "a length of all records of 2^64 - 1" read_all_the_same 48 8 0xffffffffffffffff "cut off"
 holds "an unknown kind is passed over" read_all_the_same "$late" 4 63 "346 samples"
 
