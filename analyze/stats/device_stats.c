@@ -127,6 +127,18 @@ static int add_to_lane(struct device_stats *s, const struct device_zone *zone)
         return busy_time_add(&lane->busy, zone->begin_ns, zone->end_ns);
 }
 
+/* Whoever says the key of a zone brings it, else who reports it. */
+static int add_to_hosts(struct device_stats *s, const struct device_zone *zone)
+{
+        bool is_placed = s->zones.clocks.clocks[zone->device - 1].is_placed;
+        const struct device_key_zone *host;
+        int r = device_hosts_add(&s->hosts, zone, is_placed, &host);
+
+        if (r < 0 || !is_placed)
+                return r;
+        return device_gaps_add(&s->gaps, zone, host ? host->thread : zone->thread);
+}
+
 static int take_event(void *context, const struct device_zone *zone, struct error *err)
 {
         struct device_stats *s = context;
@@ -136,6 +148,8 @@ static int take_event(void *context, const struct device_zone *zone, struct erro
                 r = add_to_lane(s, zone);
         if (r == 0)
                 r = busy_time_add(&s->busy[zone->device - 1], zone->begin_ns, zone->end_ns);
+        if (r == 0)
+                r = add_to_hosts(s, zone);
         return r < 0 ? error_set(err, r, "adding up devices: out of memory") : 0;
 }
 
@@ -150,9 +164,16 @@ int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const 
         intern_init(&s->lane_keys, sizeof(struct device_lane_key), DEVICE_STATS_LANES_MAX);
         s->busy = calloc((size_t)s->n_devices + 1, sizeof(*s->busy));
         if (device_zones_init(&s->zones, trace->dictionary, take_event, s) < 0 ||
-            lane_names_init(&s->names, trace->dictionary) < 0 || !s->busy)
+            lane_names_init(&s->names, trace->dictionary) < 0 || !s->busy ||
+            device_gaps_init(&s->gaps, s->n_devices) < 0)
                 return error_set(err, -ENOMEM, "adding up devices: out of memory");
-        r = device_zones_take(&s->zones, trace, filter, err);
+        r = device_hosts_take(&s->hosts, trace, err);
+        if (r == 0)
+                r = device_zones_take(&s->zones, trace, filter, err);
+        if (r == 0 && device_hosts_finish(&s->hosts) < 0)
+                r = error_set(err, -ENOMEM, "adding up devices: out of memory");
+        if (r == 0)
+                r = device_gaps_finish(&s->gaps, trace, err);
         for (uint32_t i = 0; i < s->n_devices; i++)
                 busy_time_finish(&s->busy[i]);
         for (uint32_t i = 0; i < s->n_lanes; i++)
@@ -174,6 +195,8 @@ void device_stats_deinit(struct device_stats *s)
         intern_deinit(&s->keys);
         intern_deinit(&s->lane_keys);
         lane_names_deinit(&s->names);
+        device_hosts_deinit(&s->hosts);
+        device_gaps_deinit(&s->gaps);
         device_zones_deinit(&s->zones);
         *s = (struct device_stats){ .rows = NULL };
 }

@@ -2,7 +2,7 @@
 /*
  * analyze/stats/device_stats.h - the work of devices, and how long they were busy
  *
- * Way of the data:  device_zones -> [device_stats] -> devices_view
+ * Way of the data:  device_zones, device_hosts, device_gaps -> [device_stats] -> devices_view
  *
  * A device, or a lane of one, is busy while any of its zones lasts; overlapping zones count once.  Memory: a
  * histogram for each device and location, DEVICE_STATS_ROWS_MAX of them, and DEVICE_STATS_SPANS_MAX spans of
@@ -11,6 +11,8 @@
 #ifndef ANALYZE_STATS_DEVICE_STATS_H
 #define ANALYZE_STATS_DEVICE_STATS_H
 
+#include "analyze/stats/device_gaps.h"
+#include "analyze/stats/device_hosts.h"
 #include "analyze/stats/device_lanes.h"
 #include "analyze/stats/device_zones.h"
 #include "analyze/stats/lane_names.h"
@@ -57,6 +59,8 @@ struct device_stats {
         struct device_lane_sum *lanes; /* heap; by id of `lane_keys` - 1 */
         uint32_t n_lanes;
         size_t lanes_capacity;
+        struct device_hosts hosts;
+        struct device_gaps gaps; /* of devices whose clock is known */
         uint64_t n_lost;         /* zones that are in no row */
         uint64_t n_without_lane; /* zones that are in no sum of a lane */
 };
@@ -67,7 +71,7 @@ void busy_time_finish(struct busy_time *b);
 void busy_time_deinit(struct busy_time *b);
 
 /*
- * For a whole trace; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns.
+ * For a whole trace, with up to three passes; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns.
  */
 int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
                       struct error *err);

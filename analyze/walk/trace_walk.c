@@ -388,14 +388,20 @@ static int drop_zones(struct trace_walk *w, struct walked_thread *thread, uint64
         return r;
 }
 
-static int add_words(struct walked_thread *thread, const struct trace_event *event, struct error *err)
+const struct timeline_zone *trace_walk_zone_at(const struct walked_thread *thread, uint64_t level)
 {
-        uint64_t level = event->operand[1];
         uint32_t n_open = thread->timeline.n_open;
 
         if (thread->timeline.n_open_too_deep != 0 || level >= n_open)
-                return 0; /* the zone is not in the trace, or is too deep */
-        if (zone_words_add(&thread->words[n_open - 1 - (uint32_t)level], event) < 0)
+                return NULL;
+        return &thread->timeline.open[n_open - 1 - (uint32_t)level];
+}
+
+static int add_words(struct walked_thread *thread, const struct trace_event *event, struct error *err)
+{
+        const struct timeline_zone *zone = trace_walk_zone_at(thread, event->operand[1]);
+
+        if (zone && zone_words_add(&thread->words[zone - thread->timeline.open], event) < 0)
                 return no_memory(err, -ENOMEM);
         return 0;
 }

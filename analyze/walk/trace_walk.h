@@ -229,6 +229,12 @@ uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_threa
 uint64_t trace_walk_ran_so_far_ns(const struct trace_walk *w, const struct walked_thread *thread,
                                   uint64_t now_ns);
 
+/*
+ * In a sink: the open zone that an event with this level is about, 0 = the innermost; NULL if the trace lacks
+ * it.  Borrowed for the call.
+ */
+const struct timeline_zone *trace_walk_zone_at(const struct walked_thread *thread, uint64_t level);
+
 /* In `zone`: the texts about the zone that ended; NULL if there are none.  Borrowed for the call. */
 const struct zone_words *trace_walk_words(const struct walked_thread *thread,
                                           const struct zone_instance *zone);

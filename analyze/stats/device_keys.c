@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/stats/device_keys.h"
+
+#include "analyze/stats/device_zones.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+#include "format/trace_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------ zones of threads */
+
+static int add_key(struct device_keys *k, const struct walked_thread *thread, const struct trace_event *event)
+{
+        const struct timeline_zone *zone = trace_walk_zone_at(thread, event->zone_key.level);
+        const struct trace_thread *row;
+        const struct trace_process *process;
+
+        if (!zone)
+                return 0;
+        if (k->n_zones == DEVICE_KEYS_MAX) {
+                k->n_lost++;
+                return 0;
+        }
+        if (array_reserve(&k->zones, &k->capacity, (size_t)k->n_zones + 1, sizeof(*k->zones)) < 0)
+                return -ENOMEM;
+        row = trace_dictionary_row(k->dictionary, TRACE_TABLE_THREADS, thread->id);
+        process = trace_dictionary_row(k->dictionary, TRACE_TABLE_PROCESSES, row->process);
+        k->zones[k->n_zones++] = (struct device_key_zone){
+                .key = event->zone_key.key,
+                .begin_ns = zone->begin_ns,
+                .space = (uint32_t)event->zone_key.space,
+                .location = zone->location,
+                .thread = thread->id,
+                .process = row->process,
+                .recording = process->recording,
+        };
+        return 0;
+}
+
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        if (event->op != TRACE_OP_ZONE_KEY || add_key(context, thread, event) == 0)
+                return 0;
+        return error_set(err, -ENOMEM, "joining devices with zones: out of memory");
+}
+
+/* ------------------------------------------------------------------ the order */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+        return a < b ? -1 : a > b;
+}
+
+/* By owner, space, key and begin. */
+static int compare(const struct device_key_zone *a, const struct device_key_zone *b, bool is_by_process)
+{
+        int r = is_by_process ? compare_numbers(a->process, b->process)
+                              : compare_numbers(a->recording, b->recording);
+
+        if (r == 0)
+                r = compare_numbers(a->space, b->space);
+        if (r == 0)
+                r = compare_numbers(a->key, b->key);
+        return r != 0 ? r : compare_numbers(a->begin_ns, b->begin_ns);
+}
+
+static int compare_by_process(const void *left, const void *right, void *context)
+{
+        const struct device_key_zone *zones = context;
+        const uint32_t *a = left, *b = right;
+
+        return compare(&zones[*a], &zones[*b], true);
+}
+
+static int compare_by_recording(const void *left, const void *right, void *context)
+{
+        const struct device_key_zone *zones = context;
+        const uint32_t *a = left, *b = right;
+
+        return compare(&zones[*a], &zones[*b], false);
+}
+
+/* Returns the indices; NULL = out of memory. */
+static uint32_t *sort(const struct device_keys *k, int (*order)(const void *, const void *, void *))
+{
+        uint32_t *indices = calloc((size_t)k->n_zones + 1, sizeof(*indices));
+
+        if (!indices)
+                return NULL;
+        for (uint32_t i = 0; i < k->n_zones; i++)
+                indices[i] = i;
+        qsort_r(indices, k->n_zones, sizeof(*indices), order, k->zones);
+        return indices;
+}
+
+int device_keys_take(struct device_keys *k, struct loaded_trace *trace, struct error *err)
+{
+        const struct trace_sink sink = { .context = k, .event = take_event };
+        struct trace_walk walk;
+        int r;
+
+        *k = (struct device_keys){ .dictionary = trace->dictionary };
+        if (trace_dictionary_count(trace->dictionary, TRACE_TABLE_DEVICES) == 0)
+                return 0;
+        r = trace_walk_init(&walk, trace, NULL, &sink);
+        if (r == 0)
+                r = loaded_trace_walk(trace, &walk, err);
+        else
+                error_set(err, r, "joining devices with zones: out of memory");
+        trace_walk_deinit(&walk);
+        if (r < 0)
+                return r;
+        k->by_process = sort(k, compare_by_process);
+        k->by_recording = sort(k, compare_by_recording);
+        if (!k->by_process || !k->by_recording)
+                return error_set(err, -ENOMEM, "joining devices with zones: out of memory");
+        return 0;
+}
+
+void device_keys_deinit(struct device_keys *k)
+{
+        free(k->zones);
+        free(k->by_process);
+        free(k->by_recording);
+        *k = (struct device_keys){ .zones = NULL };
+}
+
+/* ------------------------------------------------------------------ zones of devices */
+
+bool device_keys_has_key(const struct device_zone *zone)
+{
+        return zone->space != 0 || zone->key != 0;
+}
+
+/* How many zones are not after @wanted in the order. */
+static uint32_t count_until(const struct device_keys *k, const uint32_t *order,
+                            const struct device_key_zone *wanted, bool is_by_process)
+{
+        uint32_t low = 0, high = k->n_zones;
+
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (compare(&k->zones[order[middle]], wanted, is_by_process) <= 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static bool is_joined(const struct device_key_zone *a, const struct device_key_zone *b, bool is_by_process)
+{
+        return a->space == b->space && a->key == b->key &&
+               (is_by_process ? a->process == b->process : a->recording == b->recording);
+}
+
+const struct device_key_zone *device_keys_find(struct device_keys *k, const struct device_zone *zone)
+{
+        const struct trace_device *device = trace_dictionary_row(k->dictionary, TRACE_TABLE_DEVICES,
+                                                                 zone->device);
+        const struct device_key_zone wanted = { .key = zone->key,
+                                                .begin_ns = zone->begin_ns,
+                                                .space = zone->space,
+                                                .process = device->process,
+                                                .recording = device->recording };
+        bool is_by_process = device->process != 0;
+        const uint32_t *order = is_by_process ? k->by_process : k->by_recording;
+        uint32_t n;
+
+        if (k->n_zones == 0 || !device_keys_has_key(zone))
+                return NULL;
+        n = count_until(k, order, &wanted, is_by_process);
+        for (uint32_t i = n; i <= n + 1; i++) {
+                struct device_key_zone *found = i != 0 && i <= k->n_zones ? &k->zones[order[i - 1]] : NULL;
+
+                if (found && is_joined(found, &wanted, is_by_process)) {
+                        found->has_span = true;
+                        return found;
+                }
+        }
+        return NULL;
+}

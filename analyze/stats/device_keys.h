@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/stats/device_keys.h - which zones of threads the zones of devices belong to, by their keys
+ *
+ * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_gaps
+ *
+ * A zone of a thread and a zone of a device belong together if both have the same key, of the same space, in
+ * one process.  A device of no process joins all processes of its recording.  Several zones may have said one
+ * key: a zone of a device belongs to the last of them that began before it, else to the first of all.
+ *
+ * Zones are kept whatever a filter wants: work of a wanted time may have been handed over before it.
+ * Memory: 48 bytes for each key that a zone said, DEVICE_KEYS_MAX at most; those beyond are counted.
+ */
+#ifndef ANALYZE_STATS_DEVICE_KEYS_H
+#define ANALYZE_STATS_DEVICE_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device_zone;
+struct error;
+struct loaded_trace;
+struct trace_dictionary;
+
+#define DEVICE_KEYS_MAX (UINT32_C(1) << 20)
+
+/* A key that a zone of a thread said. */
+struct device_key_zone {
+        uint64_t key;
+        uint64_t begin_ns;           /* of the zone */
+        uint32_t space;              /* string; 0 = not said */
+        uint32_t location, thread;   /* of the zone */
+        uint32_t process, recording; /* of the thread */
+        bool has_span;               /* device_keys_find() found it */
+};
+
+struct device_keys {
+        const struct trace_dictionary *dictionary; /* borrowed */
+        struct device_key_zone *zones;             /* heap; in the order of the trace */
+        size_t capacity;
+        uint32_t n_zones;
+        uint32_t *by_process, *by_recording; /* heap; indices of `zones`, sorted */
+        uint64_t n_lost;                     /* keys beyond the limit */
+};
+
+/*
+ * device_keys_take() - go through the trace, if it has devices
+ * Returns 0, -ENOMEM, what loaded_trace_walk() returns; to be deinitialised in any case.
+ */
+int device_keys_take(struct device_keys *k, struct loaded_trace *trace, struct error *err);
+void device_keys_deinit(struct device_keys *k);
+
+/* Whether the zone of a device has a key at all. */
+bool device_keys_has_key(const struct device_zone *zone);
+
+/* The zone that it belongs to, which is marked; NULL = none.  Borrowed.  Logarithmic time. */
+const struct device_key_zone *device_keys_find(struct device_keys *k, const struct device_zone *zone);
+
+#endif /* ANALYZE_STATS_DEVICE_KEYS_H */
