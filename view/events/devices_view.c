@@ -6,6 +6,7 @@
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
+#include "view/events/device_hosts_view.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/event_names.h"
 #include "view/shared/event_view.h"
@@ -155,7 +156,8 @@ const struct answer_schema devices_view_schema = {
         .name = "hyprof.devices/1",
         .command = "hyprof report --devices --json",
         .parts = (const struct answer_part *const[]){ &report_heading_events_part, &devices_part, &lanes_part,
-                                                      &zones_part, NULL },
+                                                      &zones_part, &device_hosts_part, &device_keys_part,
+                                                      &device_gaps_part, &device_idle_part, NULL },
 };
 
 static void put_device(struct event_names *n, struct view_table *t, const struct device_stats *s, uint32_t id)
@@ -287,6 +289,7 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
         event_names_warn(n, n_jumps, "times that the clock of a device was set or jumped");
         event_names_warn(n, n_disagree, "devices whose clock does not have the period that was stated");
         event_names_warn(n, n_unplaced, "devices whose clock was never read: their busy times are unknown");
+        device_hosts_view_warn(n, s);
 }
 
 static struct answer_words make_answer(const struct event_names *n, const struct device_stats *s)
@@ -336,6 +339,7 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
                 put_device(&n, t, s, i);
         add_lanes(&n, s);
         add_zones(&n, s);
+        device_hosts_view_add(&n, s);
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
