@@ -2,6 +2,7 @@
 #include "export/tables/sqlite_database.h"
 
 #include "analyze/path/path.h"
+#include "analyze/stats/device_keys.h"
 #include "analyze/stats/device_op_events.h"
 #include "analyze/stats/device_ops.h"
 #include "analyze/stats/device_zones.h"
@@ -555,9 +556,26 @@ static void close_inserts(struct filling *f)
 struct device_filling {
         struct filling *f;
         struct device_zones zones;
-        struct sqlite_insert spans, values, instants;
+        struct device_keys keys;
+        struct sqlite_insert spans, hosts, values, instants;
         uint64_t n_spans, n_marks;
 };
+
+/* The zone of a thread to which it belongs, if there is one. */
+static void put_device_host(struct device_filling *d, const struct device_zone *zone)
+{
+        const struct device_key_zone *host = device_keys_find(&d->keys, zone);
+        struct sqlite_insert *i = &d->hosts;
+
+        if (!host)
+                return;
+        sqlite_insert_number(i, d->n_spans);
+        sqlite_insert_number(i, host->thread);
+        sqlite_insert_number(i, host->location);
+        sqlite_insert_number(i, since_start(d->f, host->begin_ns));
+        sqlite_insert_string(i, string_of(d->f, host->space));
+        sqlite_insert_end_row(i);
+}
 
 /* Where a clock was never read, the length may be known, but not the time. */
 static int put_device_span(void *context, const struct device_zone *zone, struct error *err)
@@ -589,6 +607,7 @@ static int put_device_span(void *context, const struct device_zone *zone, struct
         sqlite_insert_string(i, string_of(d->f, zone->space));
         sqlite_insert_string(i, string_of(d->f, zone->text));
         sqlite_insert_end_row(i);
+        put_device_host(d, zone);
         d->f->totals.n_other++;
         return check(d->f, err);
 }
@@ -636,12 +655,16 @@ static int write_devices(struct filling *f, const struct trace_filter *filter, s
         d.zones.paths = &f->walk.paths;
         d.zones.take_mark = put_device_mark;
         d.zones.mark_context = &d;
+        r = r < 0 ? error_set(err, r, "the database: out of memory")
+                  : device_keys_take(&d.keys, f->trace, err);
         sqlite_insert_open(&d.spans, &f->db, "device_spans", 14);
+        sqlite_insert_open(&d.hosts, &f->db, "device_hosts", 5);
         sqlite_insert_open(&d.values, &f->db, "device_values", 7);
         sqlite_insert_open(&d.instants, &f->db, "device_instants", 9);
-        r = r < 0 ? error_set(err, r, "the database: out of memory")
-                  : device_zones_take(&d.zones, f->trace, filter, err);
+        if (r == 0)
+                r = device_zones_take(&d.zones, f->trace, filter, err);
         sqlite_insert_close(&d.spans);
+        sqlite_insert_close(&d.hosts);
         sqlite_insert_close(&d.values);
         sqlite_insert_close(&d.instants);
         if (r == 0)
@@ -649,6 +672,7 @@ static int write_devices(struct filling *f, const struct trace_filter *filter, s
         if (r == 0 && d.n_spans == 0 && d.n_marks == 0)
                 r = loaded_trace_check_found(f->trace, &f->walk, err);
         device_zones_deinit(&d.zones);
+        device_keys_deinit(&d.keys);
         return r;
 }
 
@@ -755,6 +779,7 @@ int sqlite_database_write(struct loaded_trace *trace, const struct sqlite_databa
         if (f.walk.n_switches == 0)
                 sqlite_writer_run(&f.db, "UPDATE zones SET on_cpu_ns = NULL");
         sqlite_writer_run(&f.db, sqlite_schema_python_views());
+        sqlite_writer_run(&f.db, sqlite_schema_device_views());
         r = sqlite_writer_finish(&f.db, sqlite_schema_views(), err);
 
 done:

@@ -47,5 +47,6 @@ int sqlite_database_write(struct loaded_trace *trace, const struct sqlite_databa
 const char *sqlite_schema_tables(void);
 const char *sqlite_schema_views(void);
 const char *sqlite_schema_python_views(void);
+const char *sqlite_schema_device_views(void);
 
 #endif /* EXPORT_TABLES_SQLITE_DATABASE_H */

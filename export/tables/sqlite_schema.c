@@ -58,7 +58,9 @@ const char *sqlite_schema_tables(void)
                "CREATE TABLE imports(id INTEGER PRIMARY KEY, file TEXT, format TEXT, version TEXT, "
                "n_rows INTEGER, n_malformed INTEGER, first_malformed_at INTEGER, first_malformed TEXT, "
                "n_dropped INTEGER, clock TEXT, error_ns INTEGER, cut_at INTEGER);\n"
-               "CREATE TABLE import_losses(import INTEGER, kind TEXT, count INTEGER);\n";
+               "CREATE TABLE import_losses(import INTEGER, kind TEXT, count INTEGER);\n"
+               "CREATE TABLE device_hosts(span INTEGER PRIMARY KEY, thread INTEGER, location INTEGER, "
+               "zone_begin_ns INTEGER, space TEXT);\n";
 }
 
 /*
@@ -139,4 +141,15 @@ const char *sqlite_schema_python_views(void)
                "JOIN (SELECT event, stack, count(*) AS n, sum(weight) AS w FROM samples GROUP BY event, stack) "
                "USING (stack) JOIN events e ON e.id = event JOIN frame_functions USING (frame) WHERE level = 0 "
                "GROUP BY event, function, module, line;\n";
+}
+
+/* As analyze/stats/device_hosts.h has it. */
+const char *sqlite_schema_device_views(void)
+{
+        return "CREATE VIEW host_operations AS SELECT 'z' || h.location AS handle, "
+               "coalesce(l.name, l.function) AS name, count(*) AS spans, sum(duration_ns) AS total_ns, "
+               "avg(CASE WHEN begin_ns >= zone_begin_ns THEN begin_ns - zone_begin_ns END) AS mean_delay_ns, "
+               "max(CASE WHEN begin_ns >= zone_begin_ns THEN begin_ns - zone_begin_ns END) AS max_delay_ns, "
+               "coalesce(sum(begin_ns < zone_begin_ns), 0) AS early FROM device_hosts h "
+               "JOIN device_spans s ON s.id = span JOIN locations l ON l.id = h.location GROUP BY h.location;\n";
 }
