@@ -87,6 +87,24 @@ static int compare_by_recording(const void *left, const void *right, void *conte
         return compare(&zones[*a], &zones[*b], false);
 }
 
+static int compare_zones(const struct device_key_zone *a, const struct device_key_zone *b)
+{
+        int r = compare_numbers(a->thread, b->thread);
+
+        if (r == 0)
+                r = compare_numbers(a->begin_ns, b->begin_ns);
+        return r != 0 ? r : compare_numbers(a->location, b->location);
+}
+
+static int compare_by_zone(const void *left, const void *right, void *context)
+{
+        const struct device_key_zone *zones = context;
+        const uint32_t *a = left, *b = right;
+        int r = compare_zones(&zones[*a], &zones[*b]);
+
+        return r != 0 ? r : compare_numbers(*a, *b);
+}
+
 /* Returns the indices; NULL = out of memory. */
 static uint32_t *sort(const struct device_keys *k, int (*order)(const void *, const void *, void *))
 {
@@ -119,7 +137,8 @@ int device_keys_take(struct device_keys *k, struct loaded_trace *trace, struct e
                 return r;
         k->by_process = sort(k, compare_by_process);
         k->by_recording = sort(k, compare_by_recording);
-        if (!k->by_process || !k->by_recording)
+        k->by_zone = sort(k, compare_by_zone);
+        if (!k->by_process || !k->by_recording || !k->by_zone)
                 return error_set(err, -ENOMEM, "joining devices with zones: out of memory");
         return 0;
 }
@@ -129,6 +148,7 @@ void device_keys_deinit(struct device_keys *k)
         free(k->zones);
         free(k->by_process);
         free(k->by_recording);
+        free(k->by_zone);
         *k = (struct device_keys){ .zones = NULL };
 }
 
@@ -187,4 +207,32 @@ const struct device_key_zone *device_keys_find(struct device_keys *k, const stru
                 }
         }
         return NULL;
+}
+
+const uint32_t *device_keys_of_zone(struct device_keys *k, uint32_t thread, uint64_t begin_ns,
+                                    uint32_t location, uint32_t *ret_n)
+{
+        const struct device_key_zone wanted = { .begin_ns = begin_ns,
+                                                .location = location,
+                                                .thread = thread };
+        uint32_t low = 0, high = k->n_zones;
+
+        *ret_n = 0;
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (compare_zones(&k->zones[k->by_zone[middle]], &wanted) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        while (low + *ret_n < k->n_zones) {
+                struct device_key_zone *zone = &k->zones[k->by_zone[low + *ret_n]];
+
+                if (compare_zones(zone, &wanted) != 0)
+                        break;
+                zone->is_seen = true;
+                ++*ret_n;
+        }
+        return k->n_zones != 0 ? &k->by_zone[low] : NULL;
 }

@@ -2,14 +2,14 @@
 /*
  * analyze/stats/device_keys.h - which zones of threads the zones of devices belong to, by their keys
  *
- * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_gaps
+ * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_gaps, exports
  *
  * A zone of a thread and a zone of a device belong together if both have the same key, of the same space, in
  * one process.  A device of no process joins all processes of its recording.  Several zones may have said one
  * key: a zone of a device belongs to the last of them that began before it, else to the first of all.
  *
  * Zones are kept whatever a filter wants: work of a wanted time may have been handed over before it.
- * Memory: 48 bytes for each key that a zone said, DEVICE_KEYS_MAX at most; those beyond are counted.
+ * Memory: 60 bytes for each key that a zone said, DEVICE_KEYS_MAX at most; those beyond are counted.
  */
 #ifndef ANALYZE_STATS_DEVICE_KEYS_H
 #define ANALYZE_STATS_DEVICE_KEYS_H
@@ -33,6 +33,7 @@ struct device_key_zone {
         uint32_t location, thread;   /* of the zone */
         uint32_t process, recording; /* of the thread */
         bool has_span;               /* device_keys_find() found it */
+        bool is_seen;                /* device_keys_of_zone() found it */
 };
 
 struct device_keys {
@@ -40,8 +41,8 @@ struct device_keys {
         struct device_key_zone *zones;             /* heap; in the order of the trace */
         size_t capacity;
         uint32_t n_zones;
-        uint32_t *by_process, *by_recording; /* heap; indices of `zones`, sorted */
-        uint64_t n_lost;                     /* keys beyond the limit */
+        uint32_t *by_process, *by_recording, *by_zone; /* heap; indices of `zones`, sorted */
+        uint64_t n_lost;                               /* keys beyond the limit */
 };
 
 /*
@@ -56,5 +57,12 @@ bool device_keys_has_key(const struct device_zone *zone);
 
 /* The zone that it belongs to, which is marked; NULL = none.  Borrowed.  Logarithmic time. */
 const struct device_key_zone *device_keys_find(struct device_keys *k, const struct device_zone *zone);
+
+/*
+ * The keys that a zone said, as indices of `zones`, which are marked; for exports that draw the zone.  Borrowed.
+ * Logarithmic time.
+ */
+const uint32_t *device_keys_of_zone(struct device_keys *k, uint32_t thread, uint64_t begin_ns,
+                                    uint32_t location, uint32_t *ret_n);
 
 #endif /* ANALYZE_STATS_DEVICE_KEYS_H */

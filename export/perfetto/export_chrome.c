@@ -9,6 +9,7 @@
  * and speedscope would take the file for another format.  Memory: the spool's buffers, and the zones that are
  * open.
  */
+#include "analyze/stats/device_keys.h"
 #include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
@@ -62,6 +63,8 @@ struct chrome_export {
         struct event_spool spool;
         struct process_names names;
         struct lock_waits lock_waits;
+        struct device_keys keys;
+        uint64_t n_flows;              /* from zones to the work of devices */
         struct chrome_thread *threads; /* heap; by id - 1 */
         struct json_out json;
         struct byte_buffer name; /* of an arrow's end */
@@ -113,7 +116,9 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
                 .end_ns = event->time_ns,
                 .location = (uint32_t)event->zone_begin.location,
         };
+        uint32_t n_keys;
 
+        (void)device_keys_of_zone(&x->keys, thread->id, zone.begin_ns, zone.location, &n_keys);
         lock_waits_give_up(&x->lock_waits, thread->id);
         if (array_reserve(&open->offsets, &open->capacity, (size_t)depth + 1, sizeof(*open->offsets)) < 0)
                 return error_set(err, -ENOMEM, "no memory for open zones");
@@ -482,6 +487,33 @@ static void put_string_arg(struct chrome_export *x, const char *key, uint32_t st
                 json_out_pair_string(&x->json, key, text.bytes, text.n_bytes);
 }
 
+static void end_flow(struct chrome_export *x, uint64_t time_ns)
+{
+        put_time(&x->json, "ts", since_start(x, time_ns));
+        json_out_pair_words(&x->json, "cat", "device");
+        json_out_pair_words(&x->json, "name", "key");
+        json_out_pair_number(&x->json, "id", x->n_flows);
+        end_event(x);
+}
+
+/*
+ * An arrow from the zone of a thread with its key, if that is in the file and does not begin later.  Both ends
+ * are bound to the slices that are open then.
+ */
+static void write_flow(struct chrome_export *x, const struct device_zone *zone, uint32_t track)
+{
+        const struct device_key_zone *host = device_keys_find(&x->keys, zone);
+
+        if (!host || !host->is_seen || host->begin_ns > zone->begin_ns)
+                return;
+        x->n_flows++;
+        begin_event(x, "s", host->thread);
+        end_flow(x, host->begin_ns);
+        begin_device_event(x, "f", zone->device, track);
+        json_out_pair_words(&x->json, "bp", "e");
+        end_flow(x, zone->begin_ns);
+}
+
 static int write_device_zone(void *context, const struct device_zone *zone, const struct device_place *place,
                              struct error *err)
 {
@@ -502,6 +534,7 @@ static int write_device_zone(void *context, const struct device_zone *zone, cons
         put_string_arg(x, "text", zone->text);
         json_out_close(&x->json, '}');
         end_event(x);
+        write_flow(x, zone, place->track);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
 
@@ -557,7 +590,9 @@ static int write_file(struct chrome_export *x, struct error *err)
         json_out_key(&x->json, "traceEvents");
         json_out_open(&x->json, '[');
         json_out_line(&x->json);
-        r = loaded_trace_walk(x->trace, &x->walk, err);
+        r = device_keys_take(&x->keys, x->trace, err);
+        if (r == 0)
+                r = loaded_trace_walk(x->trace, &x->walk, err);
         if (r < 0)
                 return r;
         process_names_learn(&x->names, &x->walk);
@@ -634,6 +669,7 @@ int export_chrome(struct loaded_trace *trace, const struct export_options *optio
         byte_buffer_deinit(&x.name);
         process_names_deinit(&x.names);
         lock_waits_deinit(&x.lock_waits);
+        device_keys_deinit(&x.keys);
         event_spool_deinit(&x.spool);
         return r;
 }

@@ -6,6 +6,7 @@
  * PerfSamples, which every version knows; other events, waits and allocations are StackSamples, each kind
  * with a flame graph of its own.
  */
+#include "analyze/stats/device_keys.h"
 #include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
@@ -41,7 +42,11 @@ struct perfetto_export {
         struct export_totals totals;
         struct event_callstack callstack;
         struct lock_waits lock_waits;
+        struct device_keys keys;
 };
+
+/* Flows of keys: those of wake-ups have small numbers. */
+#define FIRST_KEY_FLOW (UINT64_C(1) << 63)
 
 static int complain_of(int r, struct error *err)
 {
@@ -51,6 +56,17 @@ static int complain_of(int r, struct error *err)
 }
 
 /* ---- zones --------------------------------------------------------------------------------------------- */
+
+/* From here arrows go to the work that devices did for the zone. */
+static void put_flows(struct perfetto_export *e, struct byte_buffer *b, const struct walked_thread *thread,
+                      const struct trace_event *begin)
+{
+        uint32_t n, location = (uint32_t)begin->zone_begin.location;
+        const uint32_t *keys = device_keys_of_zone(&e->keys, thread->id, begin->time_ns, location, &n);
+
+        for (uint32_t i = 0; i < n; i++)
+                protobuf_writer_put_fixed64(b, PERFETTO_EVENT_FLOW, FIRST_KEY_FLOW + keys[i]);
+}
 
 static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
                       struct error *err)
@@ -71,6 +87,7 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
         message = perfetto_packets_begin_event(b, PERFETTO_TYPE_BEGIN);
         protobuf_writer_put_number(b, PERFETTO_EVENT_NAME_IID, location);
         protobuf_writer_put_number(b, PERFETTO_EVENT_LOCATION_IID, location);
+        put_flows(e, b, thread, event);
         protobuf_writer_end(b, message);
         return complain_of(perfetto_packets_end(&e->packets), err);
 }
@@ -340,6 +357,19 @@ static void annotate_string(const struct perfetto_export *e, struct byte_buffer 
                 perfetto_packets_annotate_text(b, name, text.bytes, text.n_bytes);
 }
 
+/*
+ * An arrow from the zone of a thread, or from the work before that has its key.  None if the zone is not in the
+ * file, or would begin later.
+ */
+static void put_flow(struct perfetto_export *e, struct byte_buffer *b, const struct device_zone *zone)
+{
+        const struct device_key_zone *host = device_keys_find(&e->keys, zone);
+
+        if (host && host->is_seen && host->begin_ns <= zone->begin_ns)
+                protobuf_writer_put_fixed64(b, PERFETTO_EVENT_FLOW,
+                                            FIRST_KEY_FLOW + (uint64_t)(host - e->keys.zones));
+}
+
 static int put_device_begin(struct perfetto_export *e, uint64_t uuid, const struct device_zone *zone)
 {
         struct text_view name = export_frames_zone_name(e->trace->dictionary, zone->location);
@@ -353,6 +383,7 @@ static int put_device_begin(struct perfetto_export *e, uint64_t uuid, const stru
                 perfetto_packets_annotate_number(b, "key", (int64_t)zone->key);
         annotate_string(e, b, "key_kind", zone->space);
         annotate_string(e, b, "text", zone->text);
+        put_flow(e, b, zone);
         protobuf_writer_end(b, message);
         return perfetto_packets_end(&e->packets);
 }
@@ -556,7 +587,9 @@ static int write_trace(struct perfetto_export *e, struct error *err)
                 r = trace_walk_init(&e->walk, e->trace, e->options->filter, &sink);
         if (r < 0)
                 return complain_of(r, err);
-        r = loaded_trace_walk(e->trace, &e->walk, err);
+        r = device_keys_take(&e->keys, e->trace, err);
+        if (r == 0)
+                r = loaded_trace_walk(e->trace, &e->walk, err);
         if (r == 0)
                 r = complain_of(end_threads(e), err);
         if (r == 0)
@@ -584,6 +617,7 @@ int export_perfetto(struct loaded_trace *trace, const struct export_options *opt
                 *ret_totals = e.totals;
         }
         lock_waits_deinit(&e.lock_waits);
+        device_keys_deinit(&e.keys);
         perfetto_samples_deinit(&e.samples);
         perfetto_tracks_deinit(&e.tracks);
         perfetto_packets_deinit(&e.packets);

@@ -3,8 +3,8 @@
 # Zones of devices belong to the zones of threads with their keys; gaps of a device to what the program did meanwhile
 set -eu
 . tests/tap.sh
-plan 24
-need jq sqlite3
+plan 30
+need jq python3 sqlite3
 need_sampling
 
 holds "w_keys is recorded" record keys --embed=none "$WORKLOADS/w_keys"
@@ -31,7 +31,7 @@ delays="WITH z AS (SELECT begin_ns, row_number() OVER (ORDER BY begin_ns) AS n F
         ON l.id = location WHERE l.name = 'submit'), s AS (SELECT begin_ns, row_number() OVER (ORDER BY begin_ns) AS n
         FROM device_spans JOIN locations l ON l.id = location WHERE name = 'kernel')
         SELECT s.begin_ns - z.begin_ns AS ns FROM z JOIN s USING (n)"
-expected=$(query "SELECT sum(ns) / count(*) || ' ' || max(ns) FROM ($delays)")
+expected=$(query "SELECT (sum(ns) / count(*)) || ' ' || max(ns) FROM ($delays)")
 holds "delays: a millisecond from what was said" compare "${expected#* }" ">=" 900000
 holds "as the begins have them" same "$expected" \
         "$(report keys '.host_operations.rows[] | "\(.mean_delay_ns) \(.max_delay_ns)"')"
@@ -65,6 +65,19 @@ from=$(query "SELECT begin_ns || 'ns' FROM device_spans s JOIN locations l ON l.
 holds "a range: what began in it, and no word on what is missing" same "submit 10 null" \
         "$(report keys '.host_operations.rows[] | "\(.name) \(.spans) \(.without_span)"' --from "$from")"
 holds "a range has its own gaps" same 9 "$(report keys '.gaps.rows | length' --from "$from")"
+
+# ---- arrows
+flows() { # file, options...
+        "$HYPROF" export "${1%%.*}" "$TMPDIR/${FROM:-keys}.hyp" -o "$TMPDIR/$1" --force -q "${@:2}" &&
+                python3 tests/tools/device_flows.py "$TMPDIR/$1"
+}
+sum=$(query "SELECT sum(ns) FROM ($delays)")
+for format in perfetto chrome; do
+        holds "$format: arrows from zones to what they started" same "kernel 20 $sum" "$(flows $format.out)"
+        holds "$format: none from a zone that is left out" same "kernel 9" \
+                "$(flows $format.out --from "$from" | cut -d' ' -f 1,2)"
+        holds "$format: none without keys" same "" "$(FROM=plain flows $format.out)"
+done
 
 # ---- no keys
 holds "no keys: no tables of them" same "false false" "$(report plain '"\(has("host_operations")) \(has("keys"))"')"

@@ -98,4 +98,5 @@ def main():
         print(track, name, len(lengths), sum(lengths))
 
 
-main()
+if __name__ == "__main__":
+    main()
