@@ -323,7 +323,7 @@ static size_t count_queues(const struct device_gaps *g)
         return n;
 }
 
-/* What no event followed. */
+/* Gaps that no event of their thread followed end as well. */
 static int end_all(struct gap_walk *w)
 {
         for (uint32_t i = 0; i < w->n_threads; i++)

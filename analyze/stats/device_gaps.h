@@ -4,15 +4,15 @@
  *
  * Way of the data:  device_zones, then trace_walk -> [device_gaps] -> device_gaps_view
  *
- * A gap is the time between zones of a device in which none lasts, on any lane.  Whoever brings the next work
- * ends it: the thread of the zone to which the next zone of the device belongs by its key, else the thread
- * that handed the next one over.  The time of a gap belongs to the zones in which that thread was
- * meanwhile, the innermost ones, and the rest to no zone.
+ * A gap is the time between zones of a device in which none lasts, on any lane.  A thread ends it, by
+ * bringing the next work: the thread of the zone to which the next zone of the device belongs by its key,
+ * else the thread that handed the next one over.  The time of a gap belongs to the zones in which that thread
+ * was meanwhile, the innermost ones, and the rest to no zone.
  *
  * Zones of devices come in any order: DEVICE_GAPS_SPANS_MAX are kept for each device, and the older half
- * counts when there are more; what comes even later, and lies in a gap, is counted.
- * Memory: 48 bytes a gap, and those spans.  Of more than DEVICE_GAPS_MAX gaps, the shorter half is dropped and
- * only summed up.  Not thread-safe.
+ * counts when there are more; zones that come even later, and lie in a gap, are counted.
+ * Memory: 48 bytes a gap, and those spans.  If there are more than DEVICE_GAPS_MAX gaps, the shorter half is
+ * dropped and only summed up.  Not thread-safe.
  */
 #ifndef ANALYZE_STATS_DEVICE_GAPS_H
 #define ANALYZE_STATS_DEVICE_GAPS_H

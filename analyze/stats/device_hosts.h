@@ -30,7 +30,7 @@ struct device_host_row {
         uint64_t n_early, early_max_ns; /* that begin before their zones, by how much at most */
 };
 
-/* What was said of one kind of key. */
+/* One kind of key. */
 struct device_space_row {
         uint32_t space;                  /* string; 0 = not said */
         uint64_t n_keys, n_without_span; /* by zones of threads */

@@ -59,8 +59,8 @@ bool device_keys_has_key(const struct device_zone *zone);
 const struct device_key_zone *device_keys_find(struct device_keys *k, const struct device_zone *zone);
 
 /*
- * The keys that a zone said, as indices of `zones`, which are marked; for exports that draw the zone.  Borrowed.
- * Logarithmic time.
+ * The keys that a zone said, as indices of `zones`, which are marked; for exports that draw the zone.
+ * Borrowed.  Logarithmic time.
  */
 const uint32_t *device_keys_of_zone(struct device_keys *k, uint32_t thread, uint64_t begin_ns,
                                     uint32_t location, uint32_t *ret_n);

@@ -127,7 +127,7 @@ static int add_to_lane(struct device_stats *s, const struct device_zone *zone)
         return busy_time_add(&lane->busy, zone->begin_ns, zone->end_ns);
 }
 
-/* Whoever says the key of a zone brings it, else who reports it. */
+/* The thread that said the key of a zone brings it, else the one that reports it. */
 static int add_to_hosts(struct device_stats *s, const struct device_zone *zone)
 {
         bool is_placed = s->zones.clocks.clocks[zone->device - 1].is_placed;

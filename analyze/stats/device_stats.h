@@ -71,7 +71,8 @@ void busy_time_finish(struct busy_time *b);
 void busy_time_deinit(struct busy_time *b);
 
 /*
- * For a whole trace, with up to three passes; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns.
+ * For a whole trace, with up to three passes; to be deinitialised in any case.  Returns 0, -ENOMEM, what
+ * loaded_trace_walk() returns.
  */
 int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
                       struct error *err);

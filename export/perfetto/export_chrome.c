@@ -497,8 +497,8 @@ static void end_flow(struct chrome_export *x, uint64_t time_ns)
 }
 
 /*
- * An arrow from the zone of a thread with its key, if that is in the file and does not begin later.  Both ends
- * are bound to the slices that are open then.
+ * An arrow from the zone of a thread with its key, if that is in the file and does not begin later.  Both
+ * ends are bound to the slices that are open then.
  */
 static void write_flow(struct chrome_export *x, const struct device_zone *zone, uint32_t track)
 {

@@ -358,8 +358,8 @@ static void annotate_string(const struct perfetto_export *e, struct byte_buffer 
 }
 
 /*
- * An arrow from the zone of a thread, or from the work before that has its key.  None if the zone is not in the
- * file, or would begin later.
+ * An arrow from the zone of a thread, or from the work before that has its key.  None if the zone is not in
+ * the file, or would begin later.
  */
 static void put_flow(struct perfetto_export *e, struct byte_buffer *b, const struct device_zone *zone)
 {

@@ -15,9 +15,9 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { SPACE_NONE, SPACE_A, SPACE_B };
-/* Of the first process, of no process, of the second one. */
-enum { DEVICE_FIRST = 1, DEVICE_FREE, DEVICE_SECOND };
+enum { SPACE_NONE, SPACE_A, SPACE_B, SPACE_C };
+/* They belong to the first process, to none, to the second one, and to one without threads. */
+enum { DEVICE_FIRST = 1, DEVICE_FREE, DEVICE_SECOND, DEVICE_ALONE };
 enum { THREAD_FIRST = 1, THREAD_SECOND };
 
 /* A zone of a thread and its key, if it has one.  Zones of a thread come one after another. */
@@ -41,7 +41,7 @@ static struct {
         struct trace_builder b;
         struct loaded_trace trace;
         struct device_stats stats;
-        uint32_t spaces[3], locations[4];
+        uint32_t spaces[4], locations[4];
 } f;
 
 static void add_device(uint32_t process, uint32_t number, bool has_clock)
@@ -66,12 +66,15 @@ static void begin(bool has_clock)
         f.spaces[SPACE_NONE] = 0;
         f.spaces[SPACE_A] = trace_builder_string(&f.b, "submission");
         f.spaces[SPACE_B] = trace_builder_string(&f.b, "ticket");
+        f.spaces[SPACE_C] = trace_builder_string(&f.b, "frame");
         f.locations[1] = trace_builder_location(&f.b, "submit");
         f.locations[2] = trace_builder_location(&f.b, "prepare");
         f.locations[3] = trace_builder_location(&f.b, "kernel");
         add_device(1, DEVICE_FIRST, has_clock);
         add_device(0, DEVICE_FREE, has_clock);
         add_device(2, DEVICE_SECOND, has_clock);
+        (void)trace_builder_row(&f.b, TRACE_TABLE_PROCESSES, &(struct trace_process){ .pid = 3 });
+        add_device(3, DEVICE_ALONE, has_clock);
 }
 
 static void say_hosts(uint32_t thread, const struct host *hosts, size_t n)
@@ -164,6 +167,8 @@ static const struct span spans[] = {
         { DEVICE_FIRST, 3100, 10, SPACE_A, 6, 3000 },
         { DEVICE_SECOND, 3100, 10, SPACE_A, 6, 2000 }, /* each process has its own numbers */
         { DEVICE_SECOND, 5100, 10, SPACE_A, 5, 0 },
+        { DEVICE_ALONE, 3100, 10, SPACE_A, 6, 0 },
+        { DEVICE_FIRST, 6100, 10, SPACE_C, 5, 0 },
         { DEVICE_FREE, 2100, 10, SPACE_A, 6, 2000 },
         { DEVICE_FREE, 3100, 10, SPACE_A, 6, 3000 },
 };
@@ -213,13 +218,15 @@ START_TEST(test_sums)
                 const struct device_space_row *s = &h->space_rows[i];
                 bool is_a = s->space == f.spaces[SPACE_A], is_b = s->space == f.spaces[SPACE_B];
 
-                ck_assert_uint_eq(s->n_keys, is_a ? 6 : 1);
+                bool is_c = s->space == f.spaces[SPACE_C];
+
+                ck_assert_uint_eq(s->n_keys, is_a ? 6 : is_c ? 0 : 1);
                 ck_assert_uint_eq(s->n_without_span, is_a ? 1 : 0);
-                ck_assert_uint_eq(s->n_spans, is_a ? 10 : 2);
-                ck_assert_uint_eq(s->n_without_key, 1);
-                ck_assert(is_a || is_b || s->space == 0);
+                ck_assert_uint_eq(s->n_spans, is_a ? 11 : is_c ? 1 : 2);
+                ck_assert_uint_eq(s->n_without_key, is_a ? 2 : 1);
+                ck_assert(is_a || is_b || is_c || s->space == 0);
         }
-        ck_assert_uint_eq(h->n_spaces, 3);
+        ck_assert_uint_eq(h->n_spaces, 4);
         end();
 }
 END_TEST
@@ -252,9 +259,9 @@ START_TEST(test_no_keys_no_rows)
 END_TEST
 
 /*
- * Work from 1000 to 2000, in two zones that overlap, from 5000 to 5100, and from 5100 to 5200; then from 9000
- * on, of a thread without zones.  The first thread is in "prepare" from 1500 to 4000 and in "submit" from 4200
- * to 4700 and from 4950 on.
+ * Work is from 1000 to 2000, in two zones that overlap, from 5000 to 5100, from 5100 to 5200, and from 9000
+ * on, which is of a thread without zones.  The first thread is in "prepare" from 1500 to 4000 and in "submit"
+ * from 4200 to 4700 and from 4950 on.
  */
 START_TEST(test_gaps)
 {
@@ -292,6 +299,34 @@ START_TEST(test_gaps)
         ck_assert_uint_eq(idle_of(DEVICE_FIRST, 0)->idle_ns, 450 + 3800);
         ck_assert_uint_eq(g->all_ns, 6800);
         ck_assert_uint_eq(g->n_late + g->n_dropped + g->n_lost, 0);
+        end();
+}
+END_TEST
+
+/* The innermost zone counts, and after its end the one around it. */
+START_TEST(test_zones_in_zones)
+{
+        static const struct span work[] = {
+                { DEVICE_FIRST, 1000, 1000, SPACE_NONE, 0, 0 },
+                { DEVICE_FIRST, 5000, 100, SPACE_A, 1, 0 },
+        };
+
+        begin(true);
+        trace_builder_begin_run(&f.b, THREAD_FIRST);
+        trace_builder_begin_zone(&f.b, 1500, f.locations[2]);
+        trace_builder_begin_zone(&f.b, 2500, f.locations[1]);
+        TRACE_BUILDER_ADD(&f.b, 2500, ZONE_KEY, f.spaces[SPACE_A], 1, 1); /* of the outer zone */
+        trace_builder_event(&f.b, 3200, TRACE_OP_ZONE_END);
+        trace_builder_event(&f.b, 4000, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&f.b);
+        say_spans(work, LENGTH(work));
+        take();
+        ck_assert_uint_eq(row_of(2)->n_spans, 1);
+        ck_assert_uint_eq(row_of(2)->delay_sum_ns, 3500);
+        ck_assert_uint_eq(idle_of(DEVICE_FIRST, 1)->idle_ns, 700);
+        ck_assert_uint_eq(idle_of(DEVICE_FIRST, 2)->idle_ns, 500 + 800);
+        ck_assert_uint_eq(idle_of(DEVICE_FIRST, 0)->idle_ns, 1000);
+        ck_assert_uint_eq(f.stats.gaps.gaps[0].host_location, f.locations[2]);
         end();
 }
 END_TEST

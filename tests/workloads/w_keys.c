@@ -3,9 +3,10 @@
  * A thread that hands work to a device, and says the key of each piece; the device's clock is the host's.
  *
  * Twenty times: "prepare", 4 ms at least, then "submit" with the keys i of "submission" and 1000 + i of
- * "ticket"; "kernel" begins a millisecond after that and lasts for another.  So the device waits for "prepare".
- * Three times more, "submit" with keys of which no work comes.  The work is reported by another thread, with
- * keys of "submission"; likewise, on lane 9, "copy" with the keys 1000 + i of "frame", which no zone says.
+ * "ticket"; "kernel" begins a millisecond after that and lasts for another.  So the device waits for
+ * "prepare".  Three times more, "submit" with keys of which no work comes.  Another thread reports the work,
+ * with keys of "submission"; likewise, on lane 9, "copy" with the keys 1000 + i of "frame", which no zone
+ * says.
  *
  * With an argument, no key is said.
  */
