@@ -58,7 +58,7 @@ struct wait_moment {
         uint64_t time_ns;
         uint32_t subject;            /* as it was given */
         uint32_t n_running, n_ready; /* threads; the others of `items` wait */
-        uint32_t n_queued; /* of the ready ones: in the queue of a CPU that a recorded thread has */
+        uint32_t n_queued;           /* of the ready ones: in the queue of a CPU that a recorded thread has */
         uint32_t n_items;
         struct wait_item *items; /* heap; the threads that live, ascending */
 };

@@ -84,7 +84,7 @@ struct path {
         double ns_per_weight;  /* of samples on all paths */
         double machine_share;  /* of the time: could run and did not, but for own threads and the quota */
         enum path_confidence confidence;
-        struct path_instance shown;  /* the slowest, or the one asked for; number 0 = none */
+        struct path_instance shown;     /* the slowest, or the one asked for; number 0 = none */
         struct shown_segments segments; /* of it */
         bool has_switches, has_wakeups, is_python;
 };

@@ -63,8 +63,7 @@ struct ready_owners {
         struct throttled_times quota;
         struct past_questions questions[READY_OWNER_LISTS]; /* about `times` and `merged` */
         uint64_t n_steps;
-        uint64_t
-                n_lost; /* stretches of CPUs that were dropped for lack of room: who had them is unknown */
+        uint64_t n_lost; /* stretches of CPUs that were dropped for lack of room: who had them is unknown */
 };
 
 /* Whether there was more to examine than READY_OWNER_STEPS_MAX. */

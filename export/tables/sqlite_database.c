@@ -768,6 +768,7 @@ int sqlite_database_write(struct loaded_trace *trace, const struct sqlite_databa
         r = sqlite_writer_open(&f.db, path, sqlite_schema_tables(), err);
         if (r != 0)
                 goto done;
+        sqlite_writer_run(&f.db, sqlite_schema_device_tables());
         r = fill_tables(&f, err);
         if (r == 0)
                 r = walk_trace(&f, request->filter, err);

@@ -45,6 +45,7 @@ int sqlite_database_write(struct loaded_trace *trace, const struct sqlite_databa
 
 /* SQL that makes the tables, run before the rows are inserted; and the views and indexes, run after that. */
 const char *sqlite_schema_tables(void);
+const char *sqlite_schema_device_tables(void);
 const char *sqlite_schema_views(void);
 const char *sqlite_schema_python_views(void);
 const char *sqlite_schema_device_views(void);

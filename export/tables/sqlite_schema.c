@@ -43,8 +43,12 @@ const char *sqlite_schema_tables(void)
                "CREATE TABLE memory(time_ns INTEGER, thread INTEGER, kind TEXT, pool TEXT, address INTEGER, "
                "size_bytes INTEGER, stack INTEGER, path INTEGER);\n"
                "CREATE TABLE locks(time_ns INTEGER, thread INTEGER, kind TEXT, lock INTEGER, name TEXT, "
-               "shared INTEGER, path INTEGER);\n"
-               "CREATE TABLE devices(id INTEGER PRIMARY KEY, process INTEGER, name TEXT, number INTEGER, "
+               "shared INTEGER, path INTEGER);\n";
+}
+
+const char *sqlite_schema_device_tables(void)
+{
+        return "CREATE TABLE devices(id INTEGER PRIMARY KEY, process INTEGER, name TEXT, number INTEGER, "
                "kind INTEGER, period_ns REAL, placed INTEGER, clock_name TEXT, bound_ns INTEGER, clock_quality TEXT);\n"
                "CREATE TABLE device_tracks(id INTEGER PRIMARY KEY, device INTEGER, lane INTEGER, "
                "parent INTEGER, name TEXT, kind TEXT, path TEXT);\n"

@@ -146,8 +146,9 @@ void what_if_words_answer(const struct path *p, struct answer_words *out)
                 answer_words_add(out,
                                  find_own(p) < ON_PATH_MIN ? ": not on the path" : ": hardly on the path");
         if (!p->has_wakeups)
-                answer_words_add(out, "; for whom threads waited is not recorded, so it may be far more: record "
-                                      "with --off-cpu");
+                answer_words_add(out,
+                                 "; for whom threads waited is not recorded, so it may be far more: record "
+                                 "with --off-cpu");
         else if (kept_share(p) >= KEPT_MIN)
                 answer_words_add(
                         out,
