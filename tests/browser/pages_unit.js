@@ -248,7 +248,8 @@ test('the parts of a path: in the order of time, with the steps between threads;
                 { at: 1030, from: 9, to: 4, isWakeUp: true }]);
         assert.deepStrictEqual(plain(inPages('pathThreads')(segments, 4)), [4, 9]);
         const part = (thread, begin, end) => ({ thread, begin, end });
-        assert.deepStrictEqual(plain(inPages('pathThreadsByTime')([part(7, 0, 1), part(9, 1, 3), part(7, 3, 5), part(4, 5, 6)], 4)), [4, 7, 9]);
+        const parts = [part(7, 0, 1), part(9, 1, 3), part(7, 3, 5), part(4, 5, 6)];
+        assert.deepStrictEqual(plain(inPages('pathThreadsByTime')(parts, 4)), [4, 7, 9]);
         assert.deepStrictEqual(plain(segments.map(inPages('labelOfSegment'))), ['f() 10 ns', 'operator()(int) 20 ns', 'ready to run 5 ns',
                 'in another state 5 ns']);
         assert.deepStrictEqual(plain(inPages('pathSegments')(model, { slowest: null }, 0)), []);

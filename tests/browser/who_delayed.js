@@ -195,7 +195,8 @@ test('the path of the run: no zone is asked for, its threads come by their time 
                         source.answer = async (...asked) => ({ ...await answered(...asked), shown_begin_ns: ${lateBegin} }); }`);
                 await page.click('.timeline-tools button', 'Critical path');
                 await page.until(timeline + '.path.isShown() && !' + timeline + '.isDrawAsked', 'the path');
-                assert.deepStrictEqual(await page.value('window.asked.filter((one) => one[0] === "path").map((one) => one[1])'), [{ top: '2000' }]);
+                assert.deepStrictEqual(await page.value('window.asked.filter((one) => one[0] === "path").map((one) => one[1])'),
+                        [{ top: '2000' }]);
                 await page.untilText('.panel h2', /^Who delayed the run\?/);
                 assert.deepStrictEqual(await page.value(timeline + '.path.segments.map((one) => one.begin)'),
                         [0, 2e6, 10e6, 15e6, 35e6].map((ns) => lateBegin + ns));

@@ -60,12 +60,12 @@ static json_t *fact(const char *key)
 /* The last run printed these words, or it did not. */
 static void expect(const char *words)
 {
-        ck_assert_msg(strstr(output.out, words), "no '%s' in: %s", words, output.out);
+        ck_assert_msg(strstr(output.out, words), "no '%s' in: %.3000s", words, output.out);
 }
 
 static void expect_not(const char *words)
 {
-        ck_assert_msg(!strstr(output.out, words), "'%s' in: %s", words, output.out);
+        ck_assert_msg(!strstr(output.out, words), "'%s' in: %.3000s", words, output.out);
 }
 
 /*
@@ -304,7 +304,7 @@ START_LOOP_TEST(test_also_recorded, 0, 2)
                 expect("\n  messages  3 messages\n");
                 expect("\n  plots     3 values in 2 plots\n");
                 expect("\n  fibers    1 fiber, 1 time entered\n");
-                expect("\n  devices   2 devices, 1 zone, 2 spans\n");
+                expect("\n  devices   2 devices, 1 zone, 2 spans, 3 values, 1 moment\n");
                 expect(", 2 threads in 2 processes\n");
                 expect("  loader  fiber  ");
         }
