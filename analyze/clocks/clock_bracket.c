@@ -101,7 +101,8 @@ struct strip {
 struct workspace {
         struct point *points, *upper, *lower;
         double *above, *sorted;
-        double *heights; /* one a block */
+        double *heights;                      /* one a block */
+        const struct clock_bracket *brackets; /* borrowed */
 };
 
 static int compare(const void *left, const void *right)
@@ -190,8 +191,8 @@ static struct strip fit(struct workspace *w, size_t from, size_t n, size_t n_kep
 }
 
 /* Writes those that are kept to @out; returns how many. */
-static size_t put(const struct workspace *w, double more, const struct clock_bracket *in,
-                  const struct strip *s, size_t from, size_t n, struct clock_bracket *out)
+static size_t put(const struct workspace *w, double more, const struct strip *s, size_t from, size_t n,
+                  struct clock_bracket *out)
 {
         /* Beyond 2^62 nothing is a time. */
         double height = fmin(s->height * more, 2e18), least = fmax(height, 1);
@@ -201,9 +202,9 @@ static size_t put(const struct workspace *w, double more, const struct clock_bra
         for (size_t i = from; i < from + n; i++) {
                 if (w->points[i].y - s->slope * w->points[i].x - s->bottom > s->height)
                         continue;
-                out[n_out] = in[i];
-                out[n_out].low_ns = shift(in[i].low_ns, below);
-                out[n_out].high_ns = shift(in[i].high_ns, above);
+                out[n_out] = w->brackets[i];
+                out[n_out].low_ns = shift(w->brackets[i].low_ns, below);
+                out[n_out].high_ns = shift(w->brackets[i].high_ns, above);
                 n_out++;
         }
         return n_out;
@@ -216,19 +217,19 @@ static size_t bracket(struct workspace *w, struct clock_bracket *b, size_t n)
         double usual;
 
         if (n_blocks < 2)
-                return put(w, 1, b, &all, 0, n, b);
+                return put(w, 1, &all, 0, n, b);
         for (size_t k = 0; k < n_blocks; k++)
                 w->heights[k] = fit(w, k * BLOCK, BLOCK, BLOCK - BLOCK / 5).height;
         qsort(w->heights, n_blocks, sizeof(*w->heights), compare);
         usual = fmax(w->heights[n_blocks / 2], 1);
         if (all.height <= WANDERS_FACTOR * usual)
-                return put(w, 1, b, &all, 0, n, b);
+                return put(w, 1, &all, 0, n, b);
         for (size_t k = 0; k < n_blocks; k++) {
                 size_t n_here = k + 1 < n_blocks ? BLOCK : n - k * BLOCK;
                 struct strip s = fit(w, k * BLOCK, n_here, n_here - n_here / 5);
 
                 s.height = fmax(s.height, usual);
-                n_out += put(w, MORE_OF_FEW, b, &s, k * BLOCK, n_here, &b[n_out]);
+                n_out += put(w, MORE_OF_FEW, &s, k * BLOCK, n_here, &b[n_out]);
         }
         return n_out;
 }
@@ -241,7 +242,8 @@ int64_t clock_bracket_estimate(struct clock_bracket *brackets, size_t *n)
                                .lower = calloc(n_before + 1, sizeof(*w.lower)),
                                .above = calloc(n_before + 1, sizeof(*w.above)),
                                .sorted = calloc(n_before + 1, sizeof(*w.sorted)),
-                               .heights = calloc(n_before + 1, sizeof(*w.heights)) };
+                               .heights = calloc(n_before + 1, sizeof(*w.heights)),
+                               .brackets = brackets };
         int64_t r = -ENOMEM;
 
         if (w.points && w.upper && w.lower && w.above && w.sorted && w.heights) {

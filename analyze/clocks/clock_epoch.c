@@ -308,14 +308,14 @@ static double usual_width(struct clock_build *b, size_t from, size_t n)
  */
 static void widen(struct clock_build *b, struct rates *rates)
 {
-        double low = rates->least_ns, high = rates->most_ns, more, bend;
+        double low = rates->least_ns, high = rates->most_ns, more, bent;
 
         if (low > high)
                 low = high = (low + high) / 2;
-        bend = 4 * usual_width(b, 0, b->n_brackets) * (double)(rates->n_pieces - 1) / rates->whole_ticks;
-        more = bend + (high - low) * fmax(1.0 / (double)(2 * rates->n_pieces - 3), RATE_SHARE) +
+        bent = 4 * usual_width(b, 0, b->n_brackets) * (double)(rates->n_pieces - 1) / rates->whole_ticks;
+        more = bent + (high - low) * fmax(1.0 / (double)(2 * rates->n_pieces - 3), RATE_SHARE) +
                high * RATE_ERROR;
-        rates->vary = high - low > bend;
+        rates->vary = high - low > bent;
         rates->least_ns = clock_reasonable(low - more);
         rates->most_ns = clock_reasonable(high + more);
 }
@@ -462,7 +462,7 @@ static int add_single(struct clock_build *b, size_t from, struct clock_hull *h, 
         struct clock_epoch *e;
         int r = add_line(b, from, h, quality);
 
-        if (r < 0 || f->n_epochs == n_epochs)
+        if (r < 0 || b->fit->n_epochs == n_epochs)
                 return r;
         e = &f->epochs[n_epochs];
         bend_ns = bend(b, from, n, e->slope_ns, &chance_ns);

@@ -40,7 +40,7 @@ static double rate(const struct clock_reading *a, const struct clock_reading *b)
 static bool goes_on(const struct clock_build *build, const struct clock_reading *a,
                     const struct clock_reading *b, double before, const struct clock_reading *next)
 {
-        double afterwards = next ? rate(b, next) : 0, low = build->rate_ns, high = build->rate_ns;
+        double afterwards = next ? rate(b, next) : 0, low = build->rate_ns, high = low;
         double width = (double)(a->end_ns - a->begin_ns) + (double)(b->end_ns - b->begin_ns);
         double ticks = clock_after(b->ticks, a->ticks), ns = noted_ns(b, a) - noted_ns(a, a);
 
@@ -91,6 +91,31 @@ static void take(struct clock_build *b, const struct clock_reading *r)
                 (struct clock_bracket){ .ticks = r->ticks, .low_ns = r->begin_ns, .high_ns = r->end_ns };
 }
 
+/*
+ * For a reading that does not go on from the last one: returns whether it is left out.
+ * @ret_is_other:  whether it is of another epoch
+ */
+static bool leave_out(struct clock_build *b, const struct clock_reading *last, const struct clock_reading *r,
+                      double before, const struct clock_reading *next, bool *ret_is_other)
+{
+        bool is_passed = !next || goes_on(b, last, next, before, NULL);
+
+        /* If both may be right, the brackets decide. */
+        *ret_is_other = !is_passed || !next || r->ticks <= last->ticks || !goes_on(b, r, next, 0, NULL);
+        if (!*ret_is_other)
+                return false;
+        if (is_passed && b->n_brackets > 1) {
+                b->fit->n_left_out++;
+                return true;
+        }
+        if (b->n_brackets == 1) {
+                /* Alone, the last one may be wrong as well. */
+                b->fit->n_left_out++;
+                b->n_brackets = 0;
+        }
+        return false;
+}
+
 /* Readings one after the other, epoch by epoch. */
 static int take_all(struct clock_build *b)
 {
@@ -103,22 +128,9 @@ static int take_all(struct clock_build *b)
                                                                                                    : NULL;
                 bool is_other = last && last->epoch != r->epoch;
 
-                if (last && !is_other && !goes_on(b, last, r, before, next)) {
-                        bool is_passed = !next || goes_on(b, last, next, before, NULL);
-
-                        /* If both may be right, the brackets decide. */
-                        is_other = !is_passed || !next || r->ticks <= last->ticks ||
-                                   !goes_on(b, r, next, 0, NULL);
-                        if (is_other && is_passed && b->n_brackets > 1) {
-                                b->fit->n_left_out++;
-                                continue;
-                        }
-                        if (is_other && b->n_brackets == 1) {
-                                /* Alone, it may be the wrong one as well. */
-                                b->fit->n_left_out++;
-                                b->n_brackets = 0;
-                        }
-                }
+                if (last && !is_other && !goes_on(b, last, r, before, next) &&
+                    leave_out(b, last, r, before, next, &is_other))
+                        continue;
                 if (is_other) {
                         int r_epoch = b->n_brackets != 0 ? clock_epoch_add(b) : 0;
 
