@@ -68,25 +68,27 @@ static struct device_op_lane *find_lane(const struct device_op_events *e, uint64
 static int add_span(struct device_op_events *e, const struct trace_event *event)
 {
         struct device_op_lane *lane = find_lane(e, event->device_span.device, event->device_span.lane);
-        uint64_t begin = event->device_span.begin_ticks, end;
+        struct device_op_zone zone = { .chip = event->device_span.device,
+                                       .key = event->device_span.key,
+                                       .begin = event->device_span.begin_ticks };
         const struct trace_location *location;
         const struct trace_track *track;
-        struct text_view zone;
 
         if (!lane || event->device_span.space != e->space || event->device_span.location == 0 ||
-            __builtin_add_overflow(begin, event->device_span.length_ticks, &end))
+            __builtin_add_overflow(zone.begin, event->device_span.length_ticks, &zone.end))
                 return 0;
         track = trace_dictionary_row(e->dictionary, TRACE_TABLE_TRACKS, lane->track);
         location = trace_dictionary_row(e->dictionary, TRACE_TABLE_LOCATIONS,
                                         (uint32_t)event->device_span.location);
-        zone = trace_dictionary_text(e->dictionary, location->name);
-        if (zone.n_bytes > 3 && memcmp(zone.bytes + zone.n_bytes - 3, "-FW", 3) == 0) {
-                lane->begin = begin;
-                lane->end = end;
-                lane->key = event->device_span.key;
+        zone.core = track->parent;
+        zone.processor = trace_dictionary_text(e->dictionary, track->name);
+        zone.name = trace_dictionary_text(e->dictionary, location->name);
+        if (zone.name.n_bytes > 3 && memcmp(zone.name.bytes + zone.name.n_bytes - 3, "-FW", 3) == 0) {
+                lane->begin = zone.begin;
+                lane->end = zone.end;
+                lane->key = zone.key;
         }
-        return device_ops_add_zone(e->ops, event->device_span.device, event->device_span.key, track->parent,
-                                   trace_dictionary_text(e->dictionary, track->name), zone, begin, end);
+        return device_ops_add_zone(e->ops, &zone);
 }
 
 static int add_value(struct device_op_events *e, const struct trace_event *event)

@@ -29,14 +29,14 @@ struct device_ops {
 };
 
 /* In the order of their columns. */
-static const char *const PROCESSORS[] = { "BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2", "ERISC" };
-#define N_PROCESSORS (sizeof(PROCESSORS) / sizeof(PROCESSORS[0]))
+static const char *const processors[] = { "BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2", "ERISC" };
+#define N_PROCESSORS (sizeof(processors) / sizeof(processors[0]))
 
-static const char *const FIRMWARE[] = { "BRISC-FW", "NCRISC-FW", "TRISC-FW", "ERISC-FW" };
+static const char *const firmware[] = { "BRISC-FW", "NCRISC-FW", "TRISC-FW", "ERISC-FW" };
 static const struct {
         const char *name;
         bool moves_data;
-} KERNELS[] = {
+} kernels[] = {
         { "BRISC-KERNEL", true },
         { "NCRISC-KERNEL", true },
         { "TRISC-KERNEL", false },
@@ -45,7 +45,7 @@ static const struct {
 
 static const struct {
         const char *processor, *name;
-} SUMS[] = {
+} sums[] = {
         { "TRISC_0", "CB-COMPUTE-WAIT-FRONT" },
         { "TRISC_2", "CB-COMPUTE-RESERVE-BACK" },
 };
@@ -107,58 +107,56 @@ static int find_core(struct device_ops *s, uint32_t op, uint64_t core, struct co
 
 static bool is_firmware(struct text_view zone)
 {
-        for (size_t i = 0; i < sizeof(FIRMWARE) / sizeof(FIRMWARE[0]); i++)
-                if (text_view_is(zone, FIRMWARE[i]))
+        for (size_t i = 0; i < sizeof(firmware) / sizeof(firmware[0]); i++)
+                if (text_view_is(zone, firmware[i]))
                         return true;
         return false;
 }
 
 static bool is_kernel(struct text_view zone, bool *ret_moves_data)
 {
-        for (size_t i = 0; i < sizeof(KERNELS) / sizeof(KERNELS[0]); i++)
-                if (text_view_is(zone, KERNELS[i].name)) {
-                        *ret_moves_data = KERNELS[i].moves_data;
+        for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+                if (text_view_is(zone, kernels[i].name)) {
+                        *ret_moves_data = kernels[i].moves_data;
                         return true;
                 }
         return false;
 }
 
-static void add_kernel(struct device_op *op, struct text_view processor, bool moves_data, uint64_t begin,
-                       uint64_t end)
+static void add_kernel(struct device_op *op, const struct device_op_zone *zone, bool moves_data)
 {
-        if (!op->kernel.is_known || begin > op->last_begin)
-                op->last_begin = begin;
-        widen(&op->kernel, begin, end);
-        if (moves_data && (!op->has_dm || begin < op->dm_begin)) {
-                op->dm_begin = begin;
+        if (!op->kernel.is_known || zone->begin > op->last_begin)
+                op->last_begin = zone->begin;
+        widen(&op->kernel, zone->begin, zone->end);
+        if (moves_data && (!op->has_dm || zone->begin < op->dm_begin)) {
+                op->dm_begin = zone->begin;
                 op->has_dm = true;
         }
         for (size_t i = 0; i < N_PROCESSORS; i++)
-                if (text_view_is(processor, PROCESSORS[i]))
-                        widen(&op->processors[i], begin, end);
+                if (text_view_is(zone->processor, processors[i]))
+                        widen(&op->processors[i], zone->begin, zone->end);
 }
 
-int device_ops_add_zone(struct device_ops *s, uint64_t chip, uint64_t key, uint64_t core,
-                        struct text_view processor, struct text_view zone, uint64_t begin, uint64_t end)
+int device_ops_add_zone(struct device_ops *s, const struct device_op_zone *zone)
 {
-        bool moves_data = false, has_kernel = is_kernel(zone, &moves_data);
+        bool moves_data = false, has_kernel = is_kernel(zone->name, &moves_data);
         struct core_window *window;
         uint32_t op;
         int r;
 
-        if (key == 0 || (!has_kernel && !is_firmware(zone)))
+        if (zone->key == 0 || (!has_kernel && !is_firmware(zone->name)))
                 return 0;
-        r = find_op(s, chip, key, &op);
+        r = find_op(s, zone->chip, zone->key, &op);
         if (r == 0)
-                r = find_core(s, op, core, &window);
+                r = find_core(s, op, zone->core, &window);
         if (r < 0)
                 return r;
         if (has_kernel) {
-                add_kernel(&s->ops[op - 1], processor, moves_data, begin, end);
-                widen(&window->kernel, begin, end);
+                add_kernel(&s->ops[op - 1], zone, moves_data);
+                widen(&window->kernel, zone->begin, zone->end);
                 return 0;
         }
-        widen(&s->ops[op - 1].fw, begin, end);
+        widen(&s->ops[op - 1].fw, zone->begin, zone->end);
         s->ops[op - 1].n_cores += !window->has_fw;
         window->has_fw = true;
         return 0;
@@ -167,12 +165,12 @@ int device_ops_add_zone(struct device_ops *s, uint64_t chip, uint64_t key, uint6
 int device_ops_add_sum(struct device_ops *s, uint64_t chip, uint64_t key, struct text_view processor,
                        struct text_view name, uint64_t cycles)
 {
-        for (size_t i = 0; i < sizeof(SUMS) / sizeof(SUMS[0]); i++) {
+        for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
                 uint32_t op;
                 int r;
 
-                if (key == 0 || !text_view_is(processor, SUMS[i].processor) ||
-                    !text_view_is(name, SUMS[i].name))
+                if (key == 0 || !text_view_is(processor, sums[i].processor) ||
+                    !text_view_is(name, sums[i].name))
                         continue;
                 r = find_op(s, chip, key, &op);
                 if (r < 0)
@@ -274,13 +272,13 @@ const struct device_op *device_ops_list(const struct device_ops *s, size_t *ret_
 
 const char *device_op_title(enum device_op_column column)
 {
-        static const char *const TITLES[] = {
+        static const char *const titles[] = {
 #define TITLE(name, title) title,
                 DEVICE_OP_COLUMNS(TITLE)
 #undef TITLE
         };
 
-        return TITLES[column];
+        return titles[column];
 }
 
 static bool to_ns(double cycles, double mhz, int64_t *ret_ns)

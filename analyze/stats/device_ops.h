@@ -83,15 +83,20 @@ struct device_ops;
 struct device_ops *device_ops_new(void);
 void device_ops_free(struct device_ops *ops);
 
+/* A zone of a processor. */
+struct device_op_zone {
+        uint64_t chip, key;
+        uint64_t core;              /* any number that tells the cores of one chip apart */
+        struct text_view processor; /* "TRISC_0" */
+        struct text_view name;      /* "TRISC-KERNEL" */
+        uint64_t begin, end;        /* ticks */
+};
+
 /*
- * A zone of a processor.  Zones of other names than those of firmware and kernels, or without key, count
- * nothing.
- * @core:       any number that tells the cores of one chip apart
- * @processor:  "TRISC_0";  @zone: "TRISC-KERNEL"
+ * Zones of other names than those of firmware and kernels, or without key, count nothing.
  * Returns 0 or -ENOMEM.
  */
-int device_ops_add_zone(struct device_ops *ops, uint64_t chip, uint64_t key, uint64_t core,
-                        struct text_view processor, struct text_view zone, uint64_t begin, uint64_t end);
+int device_ops_add_zone(struct device_ops *ops, const struct device_op_zone *zone);
 
 /* A sum in cycles that a processor made (ZONE_TOTAL).  Returns 0 or -ENOMEM. */
 int device_ops_add_sum(struct device_ops *ops, uint64_t chip, uint64_t key, struct text_view processor,

@@ -60,14 +60,16 @@ static void add_log(void)
         ck_assert_int_eq(tt_log_read_path(TT_LOG_DATA "profile_log_device.csv.zst", &rows, &err), 0);
         for (size_t i = 0; i < rows.n_spans; i++) {
                 const struct import_span *span = &rows.spans[i];
-                uint32_t core = rows.tracks[span->track - 1].parent;
+                uint32_t processor = rows.tracks[span->track - 1].name;
+                struct device_op_zone zone = { .chip = chip_of(span->track),
+                                               .key = span->key.value,
+                                               .core = rows.tracks[span->track - 1].parent,
+                                               .processor = text(fake_import_rows_text(&rows, processor)),
+                                               .name = text(fake_import_rows_text(&rows, span->name)),
+                                               .begin = span->begin,
+                                               .end = span->end };
 
-                ck_assert_int_eq(
-                        device_ops_add_zone(
-                                ops, chip_of(span->track), span->key.value, core,
-                                text(fake_import_rows_text(&rows, rows.tracks[span->track - 1].name)),
-                                text(fake_import_rows_text(&rows, span->name)), span->begin, span->end),
-                        0);
+                ck_assert_int_eq(device_ops_add_zone(ops, &zone), 0);
         }
         for (size_t i = 0; i < rows.n_values; i++) {
                 const struct import_value *value = &rows.values[i];
@@ -175,13 +177,25 @@ START_TEST(test_latencies_in_the_order_of_time)
 }
 END_TEST
 
+static void add_brisc(uint64_t key, const char *name, uint64_t begin, uint64_t end)
+{
+        struct device_op_zone zone = { .key = key,
+                                       .core = 1,
+                                       .processor = text("BRISC"),
+                                       .name = text(name),
+                                       .begin = begin,
+                                       .end = end };
+
+        ck_assert_int_eq(device_ops_add_zone(ops, &zone), 0);
+}
+
 START_TEST(test_nothing_counts_without_key_or_name)
 {
         size_t n;
 
-        ck_assert_int_eq(device_ops_add_zone(ops, 0, 0, 1, text("BRISC"), text("BRISC-FW"), 1, 2), 0);
-        ck_assert_int_eq(device_ops_add_zone(ops, 0, 7, 1, text("BRISC"), text("MATH-LOOP"), 1, 2), 0);
-        ck_assert_int_eq(device_ops_add_zone(ops, 0, 7, 1, text("BRISC"), text("FW"), 1, 2), 0);
+        add_brisc(0, "BRISC-FW", 1, 2);
+        add_brisc(7, "MATH-LOOP", 1, 2);
+        add_brisc(7, "FW", 1, 2);
         ck_assert_int_eq(device_ops_add_sum(ops, 0, 7, text("TRISC_1"), text("CB-COMPUTE-WAIT-FRONT"), 5), 0);
         device_ops_finish(ops, DEVICE_OPS_BY_NUMBER);
         (void)device_ops_list(ops, &n);
@@ -196,7 +210,7 @@ START_TEST(test_cells)
         int64_t value = 77;
         size_t n;
 
-        ck_assert_int_eq(device_ops_add_zone(ops, 0, 7, 1, text("BRISC"), text("BRISC-FW"), 100, 105), 0);
+        add_brisc(7, "BRISC-FW", 100, 105);
         ck_assert_int_eq(device_ops_add_sum(ops, 0, 7, text("TRISC_2"), text("CB-COMPUTE-RESERVE-BACK"), 3),
                          0);
         ck_assert_int_eq(device_ops_add_sum(ops, 0, 7, text("TRISC_2"), text("CB-COMPUTE-RESERVE-BACK"), 4),
