@@ -259,7 +259,7 @@ int wait_roots_over(struct wait_roots *w, uint32_t thread, uint64_t out_ns)
 {
         uint32_t id = thread <= w->n_threads ? w->open_of[thread - 1] : 0;
         struct open_wait *open = id != 0 ? &w->opens[id - 1] : NULL;
-        bool is_open = open && open->out_ns == out_ns && !open->ended;
+        bool is_open = id != 0 && open->out_ns == out_ns && !open->ended;
         const struct past_wait *wait;
         uint64_t first_ns;
 

@@ -279,9 +279,11 @@ struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struc
 {
         struct wait_end end;
 
-        if (wait->is_woken && wait_ends_is_softirq(e->dictionary, wait->waker_name))
-                return is_like_disk(wait, true) ? (struct wait_end){ .kind = WAIT_END_DISK }
-                                                : end_by_softirq(e, wait);
+        if (wait->is_woken && wait_ends_is_softirq(e->dictionary, wait->waker_name)) {
+                if (is_like_disk(wait, true))
+                        return (struct wait_end){ .kind = WAIT_END_DISK };
+                return end_by_softirq(e, wait);
+        }
         if (wait->is_woken && wait->waker_thread != 0 && wait->waker_thread != thread)
                 return (struct wait_end){ .kind = WAIT_END_THREAD, .thread = wait->waker_thread };
         if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name == 0 &&

@@ -64,7 +64,7 @@ struct trace_filter {
  * no thread, zone, module or event of the trace fits; -ENOMEM.  The filter is to be deinitialised in any
  * case.
  */
-int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
+int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *asked,
                       struct loaded_trace *trace, struct error *err);
 void trace_filter_deinit(struct trace_filter *f);
 
