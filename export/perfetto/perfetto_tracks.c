@@ -280,52 +280,38 @@ static void put_counter(const struct perfetto_tracks *t, struct byte_buffer *b, 
         protobuf_writer_end(b, counter);
 }
 
-static int find_track(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t depth,
-                      uint64_t *ret_uuid, bool **ret_open);
-
-/* The track of the device, above those of its lanes. */
-static int find_device(struct perfetto_tracks *t, uint32_t device, uint64_t *ret_uuid)
-{
-        const struct trace_device *row = trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_DEVICES,
-                                                              device);
-        const struct perfetto_track_key key = { .kind = PERFETTO_TRACK_DEVICE,
-                                                .owner = device,
-                                                .name = row->name };
-
-        return perfetto_tracks_named(t, &key, ret_uuid, NULL);
-}
-
-/* The track above a lane: of its parent in TRACKS, which may be a track without slices, or of the device. */
-static int find_parent(struct perfetto_tracks *t, const struct perfetto_track_key *lane, uint32_t depth,
-                       uint64_t *ret_uuid)
+/*
+ * A lane is in its parent in TRACKS, which may be a track without slices, or in the device.
+ * @depth: of the lanes below this one that need it: a file may nest them without end.
+ */
+static struct perfetto_track_key key_above(const struct perfetto_tracks *t,
+                                           const struct perfetto_track_key *lane, uint32_t depth)
 {
         const struct trace_dictionary *d = t->trace->dictionary;
+        const struct trace_device *device = trace_dictionary_row(d, TRACE_TABLE_DEVICES, lane->owner);
         uint32_t id = lane_names_track(&t->lane_names, lane->owner, lane->name);
         const struct trace_track *row = id != 0 ? trace_dictionary_row(d, TRACE_TABLE_TRACKS, id) : NULL;
         struct perfetto_track_key key = { .kind = PERFETTO_TRACK_LANE, .owner = lane->owner };
 
-        if (!row || row->parent == 0 || depth == LANE_NAMES_DEPTH_MAX)
-                return find_device(t, lane->owner, ret_uuid);
-        row = trace_dictionary_row(d, TRACE_TABLE_TRACKS, row->parent);
-        key.name = row->number;
-        return find_track(t, &key, depth + 1, ret_uuid, NULL);
+        if (!row || row->parent == 0 || depth == LANE_NAMES_DEPTH_MAX) {
+                key.kind = PERFETTO_TRACK_DEVICE;
+                key.name = device->name;
+        } else {
+                row = trace_dictionary_row(d, TRACE_TABLE_TRACKS, row->parent);
+                key.name = row->number;
+        }
+        return key;
 }
 
-/*
- * Perfetto shows lanes in the order of their numbers; sub-lanes of one have the same rank.
- * @depth: of the lanes that were asked for below this one: a file may nest them without end.
- */
-static int tell_lane(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t depth,
-                     uint64_t uuid)
+/* Perfetto shows lanes in the order of their numbers; sub-lanes of one have the same rank. */
+static int tell_lane(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t uuid,
+                     uint64_t parent)
 {
         struct byte_buffer name = { .data = NULL };
-        uint64_t parent = 0;
         struct byte_buffer *b;
         size_t track;
-        int r = find_parent(t, key, depth, &parent);
+        int r;
 
-        if (r < 0)
-                return r;
         lane_names_put_own(&t->lane_names, &name, key->owner, key->name, key->sublane);
         b = perfetto_packets_begin(t->packets, PERFETTO_SEQUENCE_HEAD, t->trace->start_ns);
         track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
@@ -351,8 +337,7 @@ static void describe_device(const struct perfetto_tracks *t, struct byte_buffer 
                                   clock_fit_words(&t->clocks.clocks[device - 1].fit, words));
 }
 
-static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t depth,
-                      uint64_t uuid)
+static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t uuid)
 {
         static const char *const words[] = {
                 [PERFETTO_TRACK_PLOT] = "plot",
@@ -366,8 +351,6 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
         size_t track;
         int r;
 
-        if (key->kind == PERFETTO_TRACK_LANE)
-                return tell_lane(t, key, depth, uuid);
         if (key->kind == PERFETTO_TRACK_DEVICE) {
                 const struct trace_device *row = trace_dictionary_row(t->trace->dictionary,
                                                                       TRACE_TABLE_DEVICES, owner);
@@ -398,24 +381,44 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
         return perfetto_packets_end(t->packets);
 }
 
-static int find_track(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t depth,
-                      uint64_t *ret_uuid, bool **ret_open)
+/* Returns 1 if it is new. */
+static int add_key(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t *ret_id)
 {
-        uint32_t id;
-        int r = intern_add_row(&t->named, key, &t->open, &t->open_capacity, sizeof(*t->open), &id);
+        return intern_add_row(&t->named, key, &t->open, &t->open_capacity, sizeof(*t->open), ret_id);
+}
 
+/* A lane, after the tracks that it is in. */
+static int tell_lanes(struct perfetto_tracks *t, const struct perfetto_track_key *lane, uint32_t id)
+{
+        struct perfetto_track_key keys[LANE_NAMES_DEPTH_MAX + 2] = { *lane }; /* each in the next one */
+        uint32_t ids[LANE_NAMES_DEPTH_MAX + 2] = { id }, n = 0;
+        int r;
+
+        do {
+                n++;
+                keys[n] = key_above(t, &keys[n - 1], n - 1);
+                r = add_key(t, &keys[n], &ids[n]);
+        } while (r == 1 && keys[n].kind == PERFETTO_TRACK_LANE);
         if (r == 1)
-                r = tell_named(t, key, depth, UUID_NAMED(id));
-        if (r < 0)
-                return r;
-        *ret_uuid = UUID_NAMED(id);
-        if (ret_open)
-                *ret_open = &t->open[id - 1];
+                r = tell_named(t, &keys[n], UUID_NAMED(ids[n]));
+        while (r >= 0 && n-- > 0)
+                r = tell_lane(t, &keys[n], UUID_NAMED(ids[n]), UUID_NAMED(ids[n + 1]));
         return r;
 }
 
 int perfetto_tracks_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t *ret_uuid,
                           bool **ret_open)
 {
-        return find_track(t, key, 0, ret_uuid, ret_open);
+        uint32_t id;
+        int r = add_key(t, key, &id);
+
+        if (r == 1)
+                r = key->kind == PERFETTO_TRACK_LANE ? tell_lanes(t, key, id)
+                                                     : tell_named(t, key, UUID_NAMED(id));
+        if (r < 0)
+                return r;
+        *ret_uuid = UUID_NAMED(id);
+        if (ret_open)
+                *ret_open = &t->open[id - 1];
+        return r;
 }
