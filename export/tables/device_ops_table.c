@@ -10,7 +10,7 @@
 
 #define N_KEYS 5
 
-static const char CREATE[] =
+static const char create[] =
         "CREATE TABLE device_ops(chip INTEGER, run_host_id INTEGER, trace INTEGER, replay INTEGER, "
         "cores INTEGER"
 #define COLUMN(name, title) ", \"" title "\" INTEGER"
@@ -61,7 +61,7 @@ void device_ops_table_write(struct sqlite_writer *writer, const struct trace_dic
         size_t n;
         const struct device_op *list = device_ops_list(ops, &n);
 
-        sqlite_writer_run(writer, CREATE);
+        sqlite_writer_run(writer, create);
         sqlite_insert_open(&insert, writer, "device_ops", N_KEYS + DEVICE_OP_N_COLUMNS);
         for (size_t i = 0; i < n; i++) {
                 struct tt_run run;
