@@ -457,6 +457,26 @@ static int take_samples(struct collector *m, uint64_t now_ns, uint64_t until_ns,
         return r;
 }
 
+/* Hands what is due to the writer. */
+static int hand_out(struct collector *m, uint64_t now_ns, bool final)
+{
+        int r = 0;
+
+        /* Full chunks are handed out more often than the accounts of losses are due. */
+        if (recorder_pace_account(&m->pace, now_ns) || final) {
+                r = add_accounts(m, final, now_ns);
+                if (m->in_ring)
+                        dump_head_forget(m->recording.dictionary);
+        }
+        if (r == 0 && (recorder_pace_read_clocks(&m->pace, now_ns) || final))
+                r = host_clocks_add(m->recording.dictionary);
+        if (r < 0)
+                return r;
+        if (recorder_pace_flush(&m->pace, now_ns) || final)
+                r = flush_all(m, now_ns);
+        return r < 0 ? r : flush_code(m, final);
+}
+
 int collector_cycle(struct collector *m, bool final, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns();
@@ -488,21 +508,7 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         r = code_keeper_take(m->recording.keeper, final);
         if (r < 0)
                 goto fail;
-        /* Full chunks are handed out more often than the accounts of losses are due. */
-        if (recorder_pace_account(&m->pace, now_ns) || final) {
-                r = add_accounts(m, final, now_ns);
-                if (m->in_ring)
-                        dump_head_forget(m->recording.dictionary);
-        }
-        if (r == 0 && (recorder_pace_read_clocks(&m->pace, now_ns) || final))
-                r = host_clocks_add(m->recording.dictionary);
-        if (r < 0)
-                goto fail;
-        if (recorder_pace_flush(&m->pace, now_ns) || final)
-                r = flush_all(m, now_ns);
-        if (r < 0)
-                goto fail;
-        r = flush_code(m, final);
+        r = hand_out(m, now_ns, final);
         if (r < 0)
                 goto fail;
         give_way(m, now_ns);
