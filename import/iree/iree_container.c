@@ -84,12 +84,12 @@ static bool is_at_end(struct container *c)
 static void decode_place(struct container *c, const struct header *header, const struct iree_place *place,
                          const uint8_t *body)
 {
-        for (unsigned i = 0; i < place->n_fields; i++) {
+        for (size_t i = 0; i < place->n_fields; i++) {
                 struct byte_reader at;
 
                 if (place->at == IREE_NOWHERE)
                         continue;
-                at = byte_reader_of(body + place->at - LENGTH_BYTES + 4U * i, place->n_bytes);
+                at = byte_reader_of(body + place->at - LENGTH_BYTES + 4 * i, place->n_bytes);
                 c->record.fields[place->field + i] = place->n_bytes == 8 ? bytes_u64(&at) : bytes_u32(&at);
         }
         if (place->at != IREE_NOWHERE)

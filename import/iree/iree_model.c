@@ -356,17 +356,13 @@ static int add_submission(struct iree_model *m, const struct iree_record *record
         return import_rows_instant(m->rows, &instant, err);
 }
 
-static int add_value(struct iree_model *m, uint32_t track, const char *name, const char *unit, uint64_t time,
-                     uint64_t number, struct error *err)
+/* @value: has its track, its time and its bits */
+static int add_value(struct iree_model *m, const char *name, const char *unit, struct import_value value,
+                     struct error *err)
 {
-        struct import_value value = {
-                .track = track,
-                .time = time,
-                .kind = IMPORT_VALUE_UNSIGNED,
-                .bits = number,
-        };
         int r = iree_names_word(&m->names, name, &value.name, err);
 
+        value.kind = IMPORT_VALUE_UNSIGNED;
         if (r == 0)
                 r = iree_names_word(&m->names, unit, &value.unit, err);
         return r < 0 ? r : import_rows_value(m->rows, &value, err);
@@ -384,7 +380,9 @@ static int add_execution(struct iree_model *m, const struct iree_record *record,
         if (r == 0)
                 r = iree_names_text(&m->names, IREE_TEXT_EXECUTION, record, &span.text, err);
         if (r == 0 && record->fields[IREE_F_TILES] && tile_ns <= INT64_MAX)
-                r = add_value(m, span.track, "tile time", "ns", span.end, tile_ns, err);
+                r = add_value(m, "tile time", "ns",
+                              (struct import_value){ .track = span.track, .time = span.end, .bits = tile_ns },
+                              err);
         if (r < 0)
                 return r;
         if (find_function(m, record, &executable, &function))
@@ -478,15 +476,17 @@ static int balance_memory(struct iree_model *m, const struct iree_record *record
 
 static int add_pool(struct iree_model *m, uint32_t track, const struct iree_record *record, struct error *err)
 {
-        uint64_t time = record->fields[IREE_F_BEGIN];
-        int r = add_value(m, track, "pool reserved", "bytes", time, record->fields[IREE_F_POOL_RESERVED],
-                          err);
+        struct import_value value = { .track = track, .time = record->fields[IREE_F_BEGIN] };
+        int r;
 
+        value.bits = record->fields[IREE_F_POOL_RESERVED];
+        r = add_value(m, "pool reserved", "bytes", value, err);
+        value.bits = record->fields[IREE_F_POOL_FREE];
         if (r == 0)
-                r = add_value(m, track, "pool free", "bytes", time, record->fields[IREE_F_POOL_FREE], err);
+                r = add_value(m, "pool free", "bytes", value, err);
+        value.bits = record->fields[IREE_F_POOL_COMMITTED];
         if (r == 0)
-                r = add_value(m, track, "pool committed", "bytes", time,
-                              record->fields[IREE_F_POOL_COMMITTED], err);
+                r = add_value(m, "pool committed", "bytes", value, err);
         return r;
 }
 
@@ -521,7 +521,10 @@ static int add_memory(struct iree_model *m, const struct iree_record *record, st
 
                 r = balance_memory(m, record, event, live, err);
                 if (r > 0)
-                        r = add_value(m, instant.track, names[event->memory], "bytes", time, *live, err);
+                        r = add_value(
+                                m, names[event->memory], "bytes",
+                                (struct import_value){ .track = instant.track, .time = time, .bits = *live },
+                                err);
         } else {
                 r = iree_names_word(&m->names, event->word, &instant.name, err);
                 if (r == 0)
@@ -645,8 +648,10 @@ void iree_model_count_unknown(struct iree_model *m, struct text_view kind)
         char name[UNKNOWN_BYTES];
         size_t n = kind.n_bytes < sizeof(name) - 1 ? kind.n_bytes : sizeof(name) - 1, i = 0;
 
+        memset(name, '?', n);
         for (size_t j = 0; j < n; j++)
-                name[j] = kind.bytes[j] > ' ' && kind.bytes[j] < 0x7f ? kind.bytes[j] : '?';
+                if (kind.bytes[j] > ' ' && kind.bytes[j] < 0x7f)
+                        name[j] = kind.bytes[j];
         name[n] = '\0';
         while (i < m->n_unknown && strcmp(m->unknown[i], name) != 0)
                 i++;
