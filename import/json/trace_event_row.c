@@ -4,38 +4,29 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where a field with this key is kept; NULL for others.  It is called for each member of each row. */
-static struct json_value *field_of(struct trace_event_row *row, struct text_view key)
-{
-        switch (key.n_bytes) {
-        case 2:
-                return text_view_is(key, "ph")   ? &row->phase
-                       : text_view_is(key, "ts") ? &row->time
-                       : text_view_is(key, "id") ? &row->id
-                                                 : NULL;
-        case 3:
-                return text_view_is(key, "dur")   ? &row->duration
-                       : text_view_is(key, "pid") ? &row->process
-                       : text_view_is(key, "tid") ? &row->thread
-                       : text_view_is(key, "cat") ? &row->category
-                       : text_view_is(key, "id2") ? &row->id2
-                       : text_view_is(key, "loc") ? &row->location
-                                                  : NULL;
-        case 4:
-                return text_view_is(key, "name") ? &row->name : text_view_is(key, "args") ? &row->args : NULL;
-        case 5:
-                return text_view_is(key, "scope") ? &row->scope : NULL;
-        default:
-                return NULL;
+#define FIELD(key, member)                                                         \
+        {                                                                          \
+                { key, sizeof(key) - 1 }, offsetof(struct trace_event_row, member) \
         }
-}
 
+static const struct {
+        struct text_view key;
+        size_t place;
+} fields[] = {
+        FIELD("name", name),   FIELD("ph", phase),   FIELD("ts", time),      FIELD("dur", duration),
+        FIELD("pid", process), FIELD("tid", thread), FIELD("cat", category), FIELD("args", args),
+        FIELD("id", id),       FIELD("id2", id2),    FIELD("scope", scope),  FIELD("loc", location),
+};
+
+/* It is called for each member of each row; others than the fields are passed over. */
 static void take_member(struct trace_event_row *row, struct text_view key, struct json_value value)
 {
-        struct json_value *field = field_of(row, key);
-
-        if (field)
-                *field = value;
+        for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+                if (text_view_equal(key, fields[i].key)) {
+                        memcpy((char *)row + fields[i].place, &value, sizeof(value));
+                        return;
+                }
+        }
 }
 
 int trace_event_row_read(struct json_value object, struct trace_event_row *ret_row)

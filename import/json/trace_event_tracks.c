@@ -48,7 +48,7 @@ static int fail(int r, struct error *err)
 
 static int begin_key(struct track_key *key, char kind, struct json_value process)
 {
-        int n = trace_event_row_id(process, key->bytes + 1, TRACE_EVENT_ID_BYTES);
+        int n = trace_event_row_id(process, &key->bytes[1], TRACE_EVENT_ID_BYTES);
 
         if (n < 0)
                 return n;
@@ -262,7 +262,7 @@ int trace_event_tracks_async(struct trace_event_tracks *t, const struct trace_ev
                              uint32_t *ret_track, struct error *err)
 {
         struct track_key key;
-        uint32_t parent;
+        uint32_t parent = 0;
         int r = begin_key(&key, ASYNC, row->process);
 
         if (r == 0 && row->category.kind == JSON_STRING)
