@@ -13,7 +13,6 @@
 
 #define REPORT_PREFIX   "ops_perf_results"
 #define CPP_REPORT_NAME "cpp_device_perf_report.csv"
-#define REPORTS_DEPTH   2 /* reports/NAME/DATE */
 #define PARENTS_MAX     3 /* from reports/NAME/DATE up to generated/profiler */
 
 static bool is_file(const char *path, off_t *ret_bytes)
@@ -47,10 +46,24 @@ static int is_visible(const struct dirent *entry)
         return entry->d_name[0] != '.';
 }
 
-static int find_newest(const char *folder, unsigned depth, char **ret_path);
+/* What @look finds first, from the last entry in the order of the alphabet on: dates end the names. */
+static int find_newest(const char *folder, int (*filter)(const struct dirent *entry),
+                       int (*look)(const char *folder, const char *name, char **ret_path), char **ret_path)
+{
+        struct dirent **entries = NULL;
+        int r = 0, n = scandir(folder, &entries, filter, alphasort);
 
-/* A log in folder/name, or one folder deeper. */
-static int find_in(const char *folder, const char *name, unsigned depth, char **ret_path)
+        *ret_path = NULL;
+        for (int i = n - 1; i >= 0; i--) {
+                if (r == 0 && !*ret_path)
+                        r = look(folder, entries[i]->d_name, ret_path);
+                free(entries[i]);
+        }
+        free(entries);
+        return r;
+}
+
+static int find_log_in(const char *folder, const char *name, char **ret_path)
 {
         char *inner;
         int r;
@@ -58,25 +71,22 @@ static int find_in(const char *folder, const char *name, unsigned depth, char **
         if (asprintf(&inner, "%s/%s", folder, name) < 0)
                 return -ENOMEM;
         r = find_file(inner, "", IMPORT_TT_LOG_NAME, ret_path);
-        if (r == 0 && !*ret_path && depth > 1)
-                r = find_newest(inner, depth - 1, ret_path);
         free(inner);
         return r;
 }
 
-/* Names of reports are dates: the last one in the order of the alphabet is the newest. */
-static int find_newest(const char *folder, unsigned depth, char **ret_path)
+/* A log in folder/name, which is a DATE, or one folder deeper. */
+static int find_log_below(const char *folder, const char *name, char **ret_path)
 {
-        struct dirent **entries = NULL;
-        int r = 0, n = scandir(folder, &entries, is_visible, alphasort);
+        char *inner;
+        int r = find_log_in(folder, name, ret_path);
 
-        *ret_path = NULL;
-        for (int i = n - 1; i >= 0; i--) {
-                if (r == 0 && !*ret_path)
-                        r = find_in(folder, entries[i]->d_name, depth, ret_path);
-                free(entries[i]);
-        }
-        free(entries);
+        if (r < 0 || *ret_path)
+                return r;
+        if (asprintf(&inner, "%s/%s", folder, name) < 0)
+                return -ENOMEM;
+        r = find_newest(inner, is_visible, find_log_in, ret_path);
+        free(inner);
         return r;
 }
 
@@ -98,7 +108,7 @@ int import_tt_files_find_log(const char *folder, char **ret_path)
                 return r;
         if (asprintf(&reports, "%s/reports", folder) < 0)
                 return -ENOMEM;
-        r = find_newest(reports, REPORTS_DEPTH, &report);
+        r = find_newest(reports, is_visible, find_log_below, &report);
         free(reports);
         if (r == 0)
                 r = find_file(folder, ".logs/", IMPORT_TT_LOG_NAME, ret_path);
@@ -117,20 +127,9 @@ static int is_report(const struct dirent *entry)
                text_ends_with(entry->d_name, ".csv");
 }
 
-/* The last report in the order of the alphabet, which is that of their dates. */
-static int find_report_in(const char *folder, char **ret_path)
+static int find_report_in(const char *folder, const char *name, char **ret_path)
 {
-        struct dirent **entries = NULL;
-        int r = 0, n = scandir(folder, &entries, is_report, alphasort);
-
-        *ret_path = NULL;
-        for (int i = n - 1; i >= 0; i--) {
-                if (r == 0 && !*ret_path)
-                        r = find_file(folder, "", entries[i]->d_name, ret_path);
-                free(entries[i]);
-        }
-        free(entries);
-        return r;
+        return find_file(folder, "", name, ret_path);
 }
 
 static char *folder_of(const char *path)
@@ -148,7 +147,7 @@ int import_tt_files_find_report(const char *folder, const char *log_path, char *
         *ret_path = NULL;
         if (!own)
                 return -ENOMEM;
-        r = find_report_in(own, ret_path);
+        r = find_newest(own, is_report, find_report_in, ret_path);
         if (r == 0 && !*ret_path)
                 r = find_file(own, "", CPP_REPORT_NAME, ret_path);
         free(own);
@@ -173,7 +172,7 @@ static int find_sync_above(const char *folder, const char *up, off_t n_log_bytes
 
 int import_tt_files_find_sync(const char *log_path, char **ret_path)
 {
-        static const char *const UP[PARENTS_MAX] = { "../.logs/", "../../.logs/", "../../../.logs/" };
+        static const char *const up[PARENTS_MAX] = { "../.logs/", "../../.logs/", "../../../.logs/" };
         off_t n_log_bytes;
         char *folder;
         int r;
@@ -188,7 +187,7 @@ int import_tt_files_find_sync(const char *log_path, char **ret_path)
         if (r == 0 && !*ret_path)
                 r = find_file(folder, ".logs/", IMPORT_TT_SYNC_NAME, ret_path);
         for (size_t i = 0; i < PARENTS_MAX && r == 0 && !*ret_path; i++)
-                r = find_sync_above(folder, UP[i], n_log_bytes, ret_path);
+                r = find_sync_above(folder, up[i], n_log_bytes, ret_path);
         free(folder);
         return r;
 }

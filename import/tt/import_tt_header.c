@@ -15,7 +15,7 @@
 static const struct {
         const char *name;
         enum import_tt_column column;
-} NAMES[] = {
+} names[] = {
         { "PCIe slot", TT_CHIP },
         { "core_x", TT_CORE_X },
         { "core_y", TT_CORE_Y },
@@ -37,9 +37,9 @@ static const struct {
 
 static enum import_tt_column find_column(struct text_view name)
 {
-        for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
-                if (import_tt_is(name, NAMES[i].name))
-                        return NAMES[i].column;
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (import_tt_is(name, names[i].name))
+                        return names[i].column;
         return TT_OTHER;
 }
 
@@ -113,7 +113,7 @@ int import_tt_header_read_columns(struct import_tt_header *h, struct text_view l
         }
         for (int i = TT_CHIP; i <= TT_TIME; i++)
                 if (!h->has[i])
-                        return error_set(err, -EBADMSG, "the device log has no column '%s'", NAMES[i].name);
+                        return error_set(err, -EBADMSG, "the device log has no column '%s'", names[i].name);
         h->version = find_version(h);
         return 0;
 }

@@ -235,12 +235,12 @@ static int add_timer(struct reader *r, const struct import_tt_lane *lane, uint64
         struct text_view timer = import_tt_trim(r->row.cells[TT_TIMER]);
         char name[32];
         uint64_t number;
+        int n;
 
         if (!import_tt_number(timer, &number))
                 return refuse(r, "the timer has no number");
-        return add_instant(
-                r, lane, time, 0,
-                (struct text_view){ name, (size_t)snprintf(name, sizeof(name), "timer %" PRIu64, number) });
+        n = snprintf(name, sizeof(name), "timer %" PRIu64, number);
+        return add_instant(r, lane, time, 0, (struct text_view){ name, (size_t)n });
 }
 
 static int take_event(struct reader *r, struct import_tt_lane *lane, uint64_t time)

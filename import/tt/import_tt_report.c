@@ -35,7 +35,7 @@ enum column {
 static const struct {
         const char *name;
         enum column column;
-} NAMES[] = {
+} names[] = {
         { "OP CODE", COLUMN_NAME },
         { "OP NAME", COLUMN_NAME },
         { "OP TYPE", COLUMN_TYPE },
@@ -219,10 +219,10 @@ static int read_columns(struct report *p)
         if (r < 0)
                 return r;
         for (uint32_t i = 0; r == 1 && i < p->csv.n_fields; i++)
-                for (size_t j = 0; j < sizeof(NAMES) / sizeof(NAMES[0]); j++)
-                        if (import_tt_is(import_tt_trim(p->csv.fields[i]), NAMES[j].name) &&
-                            p->places[NAMES[j].column] == 0)
-                                p->places[NAMES[j].column] = i + 1;
+                for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+                        if (import_tt_is(import_tt_trim(p->csv.fields[i]), names[j].name) &&
+                            p->places[names[j].column] == 0)
+                                p->places[names[j].column] = i + 1;
         if (p->places[COLUMN_NUMBER] == 0 || p->places[COLUMN_NAME] == 0)
                 return error_set(p->tracks->err, -EBADMSG,
                                  "the report has no column GLOBAL CALL COUNT, or none OP CODE or OP NAME");
