@@ -61,7 +61,8 @@ struct place {
 };
 
 struct legacy {
-        uint64_t phase, name_iid, duration_us, id, pid, tid;
+        uint64_t phase, duration_us, id, pid, tid;
+        uint32_t name;                   /* string; 0 = none */
         enum pftrace_legacy_field scope; /* number of the field that `id` was in; 0 = none */
         bool has_pid, has_tid;
 };
@@ -377,9 +378,10 @@ static int put_counter(struct reader *r, struct packet *packet, const struct eve
         return import_rows_value(r->rows, &value, err);
 }
 
-static int read_legacy(struct text_view message, struct legacy *ret)
+static int read_legacy(const struct pftrace_sequence *sequence, struct text_view message, struct legacy *ret)
 {
         struct byte_reader reader = protobuf_pull_of(message);
+        const struct interned_text *name;
         struct protobuf_field field;
         int r;
 
@@ -390,7 +392,8 @@ static int read_legacy(struct text_view message, struct legacy *ret)
                         ret->phase = field.value;
                         break;
                 case PFTRACE_LEGACY_NAME_IID:
-                        ret->name_iid = field.value;
+                        name = pftrace_sequence_thing(sequence, PFTRACE_INTERNED_NAME, field.value);
+                        ret->name = name && field.value != 0 ? name->string : 0;
                         break;
                 case PFTRACE_LEGACY_DURATION_US:
                         ret->duration_us = field.value;
@@ -434,37 +437,32 @@ static int put_async(struct reader *r, const struct legacy *legacy, const struct
                                                 : put_instant(r, span, err);
 }
 
-static int put_legacy(struct reader *r, const struct pftrace_sequence *sequence, struct packet *packet,
-                      const struct event *event, struct place *place, struct import_span *span,
-                      struct error *err)
+static int put_legacy(struct reader *r, struct packet *packet, const struct legacy *legacy,
+                      struct place *place, struct import_span *span, struct error *err)
 {
-        const struct interned_text *thing;
-        struct legacy legacy;
         uint64_t duration;
-        int e = read_legacy(event->legacy, &legacy);
+        int e = 0;
 
-        if (e < 0 || legacy.phase <= ' ' || legacy.phase >= LEGACY_PHASES)
+        if (legacy->phase <= ' ' || legacy->phase >= LEGACY_PHASES)
                 return refuse(packet, "an event without a type");
-        if (legacy.has_pid || legacy.has_tid)
-                e = find_thread(r, legacy.has_pid ? legacy.pid : place->pid,
-                                legacy.has_tid ? legacy.tid
-                                : place->of    ? place->of->tid
-                                               : 0,
+        if (legacy->has_pid || legacy->has_tid)
+                e = find_thread(r, legacy->has_pid ? legacy->pid : place->pid,
+                                legacy->has_tid ? legacy->tid
+                                : place->of     ? place->of->tid
+                                                : 0,
                                 place, err);
         span->track = place->track;
-        if (span->name == 0 && legacy.name_iid != 0) {
-                thing = pftrace_sequence_thing(sequence, PFTRACE_INTERNED_NAME, legacy.name_iid);
-                span->name = thing ? thing->string : 0;
-        }
+        if (span->name == 0)
+                span->name = legacy->name;
         if (e < 0)
                 return e;
-        switch (legacy.phase) {
+        switch (legacy->phase) {
         case 'B':
                 return import_slices_begin(&r->slices, place->lane, span, err);
         case 'E':
                 return import_slices_end(&r->slices, place->lane, span, err);
         case 'X':
-                if (__builtin_mul_overflow(legacy.duration_us, US, &duration) ||
+                if (__builtin_mul_overflow(legacy->duration_us, US, &duration) ||
                     __builtin_add_overflow(span->begin, duration, &span->end) || duration > INT64_MAX)
                         return refuse(packet, "a duration out of range");
                 return import_rows_span(r->rows, span, err);
@@ -473,9 +471,9 @@ static int put_legacy(struct reader *r, const struct pftrace_sequence *sequence,
         case 'R':
                 return put_instant(r, span, err);
         default:
-                if (strchr("bneSTpF", (int)legacy.phase))
-                        return put_async(r, &legacy, place, span, err);
-                r->n_legacy[legacy.phase]++;
+                if (strchr("bneSTpF", (int)legacy->phase))
+                        return put_async(r, legacy, place, span, err);
+                r->n_legacy[legacy->phase]++;
                 return 0;
         }
 }
@@ -484,6 +482,7 @@ static int take_event(struct reader *r, struct pftrace_sequence *sequence, struc
                       struct place *place, struct error *err)
 {
         struct import_span span = { .track = 0 };
+        struct legacy legacy;
         struct event event;
         int e = read_event(r, sequence, packet, &event, err);
 
@@ -514,8 +513,9 @@ static int take_event(struct reader *r, struct pftrace_sequence *sequence, struc
         case PFTRACE_INSTANT:
                 return put_instant(r, &span, err);
         default:
-                return event.legacy.bytes ? put_legacy(r, sequence, packet, &event, place, &span, err)
-                                          : refuse(packet, "an event without a type");
+                return read_legacy(sequence, event.legacy, &legacy) == 0
+                               ? put_legacy(r, packet, &legacy, place, &span, err)
+                               : refuse(packet, "an event without a type");
         }
 }
 

@@ -57,6 +57,8 @@ static void add_interned(struct byte_buffer *b, const struct pftrace_sequence *s
         add_string(b, thing ? pftrace_sequence_text(sequence, thing) : (struct text_view){ "?", 1 });
 }
 
+/* NOLINTBEGIN(misc-no-recursion): at most PFTRACE_ARGS_DEPTH deep */
+
 /* A dictionary or an array: all entries of that number. */
 static int add_entries(struct byte_buffer *b, const struct pftrace_sequence *sequence,
                        struct text_view annotation, uint32_t number, unsigned depth);
@@ -157,6 +159,8 @@ static int add_entries(struct byte_buffer *b, const struct pftrace_sequence *seq
         byte_buffer_add_u8(b, is_dict ? '}' : ']');
         return r;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 int pftrace_args_add(struct pftrace_args *args, const struct pftrace_sequence *sequence,
                      struct text_view annotation)

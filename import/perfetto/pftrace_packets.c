@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define ZLIB_CONST /* it only reads its input */
 #include "import/perfetto/pftrace_packets.h"
 
 #include "base/error.h"
@@ -146,8 +147,7 @@ int pftrace_packets_next(struct pftrace_packets *p, struct text_view *ret_packet
 
 int pftrace_packets_unpack(struct pftrace_packets *p, struct text_view packed, struct error *err)
 {
-        z_stream z = { .next_in = (z_const Bytef *)(uintptr_t)packed.bytes,
-                       .avail_in = (uInt)packed.n_bytes };
+        z_stream z = { .next_in = (const Bytef *)packed.bytes, .avail_in = (uInt)packed.n_bytes };
         int r = inflateInit(&z);
 
         if (r != Z_OK)

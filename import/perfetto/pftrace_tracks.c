@@ -6,6 +6,7 @@
 #include "import/perfetto/pftrace_fields.h"
 #include "import/rows/import_rows.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -198,10 +199,12 @@ int pftrace_tracks_describe(struct pftrace_tracks *t, struct text_view message, 
         struct description d;
         int r = read_description(message, &d);
 
-        if (r == 0)
-                r = find_row(t, d.uuid, &of, err);
         if (r < 0)
                 return r;
+        r = find_row(t, d.uuid, &of, err);
+        if (r < 0)
+                return r;
+        assert(of);
         if (d.has_process || d.has_thread) {
                 if (d.of_what.n_bytes > 0)
                         d.name = d.of_what;
@@ -246,11 +249,12 @@ static int make_process(struct pftrace_tracks *t, uint64_t pid, uint32_t clock, 
         struct import_track track = {
                 .kind = IMPORT_TRACK_PROCESS, .clock = clock, .number = pid, .has_number = true
         };
-        struct named_process *process;
+        struct named_process *process = NULL;
         int r = find_process(t, pid, &process, err);
 
         if (r < 0)
                 return r;
+        assert(process);
         track.name = name_of(t, process->name);
         r = import_rows_track(t->rows, &track, ret_track, err);
         if (r == 0 && process->track == 0)
@@ -258,25 +262,22 @@ static int make_process(struct pftrace_tracks *t, uint64_t pid, uint32_t clock, 
         return r;
 }
 
-static int make_thread(struct pftrace_tracks *t, uint64_t pid, uint64_t tid, uint32_t clock,
-                       struct text_view name, uint32_t *ret_track, struct error *err)
+/* A track below its process, which becomes its parent. */
+static int make_below(struct pftrace_tracks *t, uint64_t pid, struct import_track *track, uint32_t *ret_track,
+                      struct error *err)
 {
-        struct import_track track = {
-                .kind = IMPORT_TRACK_THREAD, .clock = clock, .number = tid, .has_number = true, .name = name
-        };
-        int r = make_process(t, pid, clock, &track.parent, err);
+        int r = make_process(t, pid, track->clock, &track->parent, err);
 
-        return r < 0 ? r : import_rows_track(t->rows, &track, ret_track, err);
+        return r < 0 ? r : import_rows_track(t->rows, track, ret_track, err);
 }
 
 int pftrace_tracks_thread(struct pftrace_tracks *t, uint64_t pid, uint64_t tid, uint32_t known,
                           uint32_t *ret_track, struct error *err)
 {
-        struct text_view name = { NULL, 0 };
-        uint32_t clock;
-        int r = pftrace_clocks_use(t->clocks, known, &clock, err);
+        struct import_track track = { .kind = IMPORT_TRACK_THREAD, .number = tid, .has_number = true };
+        int r = pftrace_clocks_use(t->clocks, known, &track.clock, err);
 
-        return r < 0 ? r : make_thread(t, pid, tid, clock, name, ret_track, err);
+        return r < 0 ? r : make_below(t, pid, &track, ret_track, err);
 }
 
 int pftrace_tracks_async(struct pftrace_tracks *t, uint64_t pid, struct text_view name, uint32_t known,
@@ -285,9 +286,7 @@ int pftrace_tracks_async(struct pftrace_tracks *t, uint64_t pid, struct text_vie
         struct import_track track = { .kind = IMPORT_TRACK_OTHER, .name = name };
         int r = pftrace_clocks_use(t->clocks, known, &track.clock, err);
 
-        if (r == 0)
-                r = make_process(t, pid, track.clock, &track.parent, err);
-        return r < 0 ? r : import_rows_track(t->rows, &track, ret_track, err);
+        return r < 0 ? r : make_below(t, pid, &track, ret_track, err);
 }
 
 /* @parent: of import_rows; 0 = none */
@@ -303,7 +302,10 @@ static int make_track(struct pftrace_tracks *t, struct pftrace_track *of, uint32
         case PFTRACE_TRACK_IS_PROCESS:
                 return make_process(t, of->pid, clock, &of->track, err);
         case PFTRACE_TRACK_IS_THREAD:
-                return make_thread(t, of->pid, of->tid, clock, track.name, &of->track, err);
+                track.kind = IMPORT_TRACK_THREAD;
+                track.number = of->tid;
+                track.has_number = true;
+                return make_below(t, of->pid, &track, &of->track, err);
         case PFTRACE_TRACK_IS_COUNTER:
                 of->track = parent;
                 if (parent != 0)
