@@ -646,8 +646,10 @@ static int add_metric_sample(struct iree_model *m, const struct iree_record *rec
 void iree_model_count_unknown(struct iree_model *m, struct text_view kind)
 {
         char name[UNKNOWN_BYTES];
-        size_t n = kind.n_bytes < sizeof(name) - 1 ? kind.n_bytes : sizeof(name) - 1, i = 0;
+        size_t n = kind.n_bytes, i = 0;
 
+        if (n > sizeof(name) - 1)
+                n = sizeof(name) - 1;
         memset(name, '?', n);
         for (size_t j = 0; j < n; j++)
                 if (kind.bytes[j] > ' ' && kind.bytes[j] < 0x7f)

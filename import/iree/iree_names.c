@@ -149,8 +149,10 @@ static void add_label(struct iree_names *n, const struct iree_record *record, st
         bool has_block = block.n_bytes > 0 && (name.n_bytes < block.n_bytes ||
                                                memcmp(name.bytes, block.bytes, block.n_bytes) != 0);
         size_t n_block = has_block && block.n_bytes < IREE_LABEL_BYTES ? block.n_bytes : 0;
-        size_t n_name = name.n_bytes < IREE_LABEL_BYTES ? name.n_bytes : IREE_LABEL_BYTES;
+        size_t n_name = name.n_bytes;
 
+        if (n_name > IREE_LABEL_BYTES)
+                n_name = IREE_LABEL_BYTES;
         counter->label_at = n->labels.used_bytes;
         if (n_block) {
                 byte_buffer_add(&n->labels, block.bytes, n_block);

@@ -42,7 +42,7 @@ struct reader {
         uint64_t some_ticks;                                    /* of an event */
         bool has_ticks;
         uint64_t n_phases[N_PHASES]; /* left out, by phase */
-        uint64_t n_samples, n_long_args, n_sort_indexes, n_system, n_others;
+        uint64_t n_samples, n_long_args, n_sort_indexes, n_system;
 };
 
 /* Takes one event.  Returns 0, -errno with words, or -EBADMSG and -E2BIG: it is malformed. */

@@ -66,7 +66,7 @@ static int reserve_lane(struct trace_event_pairs *pairs)
 }
 
 /* Moves up what was put behind the place, so that no search ends too early. */
-static void remove_lane(struct trace_event_pairs *pairs, struct open_lane *lane)
+static void remove_lane(struct trace_event_pairs *pairs, const struct open_lane *lane)
 {
         size_t mask = pairs->lanes_capacity - 1, hole = (size_t)(lane - pairs->lanes), at = hole;
 
