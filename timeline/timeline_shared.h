@@ -16,7 +16,7 @@
 #ifndef TIMELINE_TIMELINE_SHARED_H
 #define TIMELINE_TIMELINE_SHARED_H
 
-#include "analyze/stats/device_tracks.h"
+#include "analyze/devices/device_tracks.h"
 #include "analyze/stats/lock_stats.h"
 #include "analyze/stats/memory_stats.h"
 #include "analyze/walk/ordered_events.h"

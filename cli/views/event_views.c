@@ -3,7 +3,7 @@
 
 #include "analyze/cores/idle_cores.h"
 #include "analyze/cores/wall_shares.h"
-#include "analyze/stats/device_stats.h"
+#include "analyze/devices/device_stats.h"
 #include "analyze/stats/frame_stats.h"
 #include "analyze/stats/frame_zones.h"
 #include "analyze/stats/lock_stats.h"

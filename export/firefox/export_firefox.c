@@ -6,7 +6,7 @@
  * event_spool.  Memory: stacks, frames and names (firefox_tables), 8 bytes for each of the zones that
  * --max-markers keeps, and the memory blocks that are live at the same time.
  */
-#include "analyze/stats/device_tracks.h"
+#include "analyze/devices/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/zone_stats.h"

@@ -9,8 +9,8 @@
  * and speedscope would take the file for another format.  Memory: the spool's buffers, and the zones that are
  * open.
  */
-#include "analyze/stats/device_keys.h"
-#include "analyze/stats/device_tracks.h"
+#include "analyze/devices/device_keys.h"
+#include "analyze/devices/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"

@@ -6,8 +6,8 @@
  * PerfSamples, which every version knows; other events, waits and allocations are StackSamples, each kind
  * with a flame graph of its own.
  */
-#include "analyze/stats/device_keys.h"
-#include "analyze/stats/device_tracks.h"
+#include "analyze/devices/device_keys.h"
+#include "analyze/devices/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"

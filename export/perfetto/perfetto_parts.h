@@ -8,7 +8,7 @@
 #ifndef EXPORT_PERFETTO_PERFETTO_PARTS_H
 #define EXPORT_PERFETTO_PERFETTO_PARTS_H
 
-#include "analyze/stats/lane_names.h"
+#include "analyze/devices/lane_names.h"
 #include "analyze/trace/device_clock.h"
 #include "analyze/trace/id_set.h"
 #include "base/intern.h"

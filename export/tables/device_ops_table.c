@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tables/device_ops_table.h"
 
-#include "analyze/stats/device_ops.h"
+#include "analyze/devices/device_ops.h"
 #include "export/tables/sqlite_writer.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tables/device_tables.h"
 
-#include "analyze/stats/lane_names.h"
+#include "analyze/devices/lane_names.h"
 #include "analyze/trace/device_clock.h"
 #include "analyze/walk/ordered_events.h"
 #include "base/byte_buffer.h"

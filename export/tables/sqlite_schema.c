@@ -147,7 +147,7 @@ const char *sqlite_schema_python_views(void)
                "GROUP BY event, function, module, line;\n";
 }
 
-/* As analyze/stats/device_hosts.h has it. */
+/* As analyze/devices/device_hosts.h has it. */
 const char *sqlite_schema_device_views(void)
 {
         return "CREATE VIEW host_operations AS SELECT 'z' || h.location AS handle, "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tables/tracy_csv.h"
 
-#include "analyze/stats/device_zones.h"
+#include "analyze/devices/device_zones.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/lost_zones.h"

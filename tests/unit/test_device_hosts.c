@@ -3,7 +3,7 @@
  * Zones of devices belong to the zones of threads with their key, of the same space and process; idle time
  * belongs to the zones in which the next work was prepared
  */
-#include "analyze/stats/device_stats.h"
+#include "analyze/devices/device_stats.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"

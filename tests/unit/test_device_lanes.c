@@ -3,9 +3,9 @@
  * Zones of a lane that cross are on different sub-lanes; on one, each lies inside of another or begins after
  * its end
  */
-#include "analyze/stats/device_lanes.h"
+#include "analyze/devices/device_lanes.h"
 
-#include "analyze/stats/device_zones.h"
+#include "analyze/devices/device_zones.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdlib.h>

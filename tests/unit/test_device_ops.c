@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device columns of reports of operations are those that tt-metal's own scripts make of the same log. */
-#include "analyze/stats/device_ops.h"
+#include "analyze/devices/device_ops.h"
 #include "base/error.h"
 #include "format/tt_run_key.h"
 #include "tests/unit/fake_import_rows.h"

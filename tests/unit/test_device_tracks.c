@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_tracks.c, export/shared/lock_waits.c: zones of devices come by their begin, outermost
- * first; a wait ends with its lock
+ * analyze/devices/device_tracks.c, export/shared/lock_waits.c: zones of devices come by their begin,
+ * outermost first; a wait ends with its lock
  */
-#include "analyze/stats/device_tracks.h"
+#include "analyze/devices/device_tracks.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"

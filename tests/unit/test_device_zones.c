@@ -4,8 +4,8 @@
  * bounded; busy time counts once
  */
 
-#include "analyze/stats/device_stats.h"
-#include "analyze/stats/device_zones.h"
+#include "analyze/devices/device_stats.h"
+#include "analyze/devices/device_zones.h"
 #include "analyze/trace/event_order.h"
 #include "analyze/walk/ordered_events.h"
 #include "format/trace_dictionary.h"

@@ -4,7 +4,7 @@
  * zones alone, or one event
  */
 
-#include "analyze/stats/device_stats.h"
+#include "analyze/devices/device_stats.h"
 #include "analyze/stats/frame_stats.h"
 #include "analyze/stats/frame_zones.h"
 #include "analyze/stats/lock_stats.h"

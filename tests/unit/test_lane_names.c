@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lanes of devices are called as their rows of TRACKS say, with all that is above them; others by number */
-#include "analyze/stats/lane_names.h"
+#include "analyze/devices/lane_names.h"
 
 #include "base/byte_buffer.h"
 #include "format/trace_rows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/events/device_hosts_view.h"
 
-#include "analyze/stats/device_stats.h"
+#include "analyze/devices/device_stats.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"

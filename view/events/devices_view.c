@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_stats.h"
-#include "analyze/stats/lane_names.h"
+#include "analyze/devices/device_stats.h"
+#include "analyze/devices/lane_names.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"

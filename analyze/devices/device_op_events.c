@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_op_events.h"
+#include "analyze/devices/device_op_events.h"
 
-#include "analyze/stats/device_ops.h"
+#include "analyze/devices/device_ops.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 #include "format/trace_rows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_hosts.h"
+#include "analyze/devices/device_hosts.h"
 
-#include "analyze/stats/device_zones.h"
+#include "analyze/devices/device_zones.h"
 
 #include <errno.h>
 #include <stdlib.h>

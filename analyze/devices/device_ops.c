@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_ops.h"
+#include "analyze/devices/device_ops.h"
 
 #include "base/intern.h"
 #include "format/tt_run_key.h"

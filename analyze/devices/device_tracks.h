@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_tracks.h - zones of devices by their beginning, outermost first, each with its place,
+ * analyze/devices/device_tracks.h - zones of devices by their begin, outermost first, each with its place,
  * for formats that draw them
  *
  * Way of the data:  device_zones -> [device_tracks], device_lanes -> export_firefox, export_perfetto,
@@ -10,12 +10,12 @@
  * number, the older half is handed out, and zones that come even later are handed out of order.  Needs its
  * own pass through the trace.  Memory: these zones.  Not thread-safe.
  */
-#ifndef ANALYZE_STATS_DEVICE_TRACKS_H
-#define ANALYZE_STATS_DEVICE_TRACKS_H
+#ifndef ANALYZE_DEVICES_DEVICE_TRACKS_H
+#define ANALYZE_DEVICES_DEVICE_TRACKS_H
 
-#include "analyze/stats/device_lanes.h"
-#include "analyze/stats/device_zones.h"
-#include "analyze/stats/lane_names.h"
+#include "analyze/devices/device_lanes.h"
+#include "analyze/devices/device_zones.h"
+#include "analyze/devices/lane_names.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,4 +61,4 @@ void device_tracks_deinit(struct device_tracks *t);
 /* How many zones were not handed out. */
 uint64_t device_tracks_left_out(const struct device_tracks *t);
 
-#endif /* ANALYZE_STATS_DEVICE_TRACKS_H */
+#endif /* ANALYZE_DEVICES_DEVICE_TRACKS_H */

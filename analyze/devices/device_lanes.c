@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_lanes.h"
+#include "analyze/devices/device_lanes.h"
 
-#include "analyze/stats/device_zones.h"
+#include "analyze/devices/device_zones.h"
 #include "base/array.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_ops.h - the device columns of tt-metal's report of operations, from zones of its chips
+ * analyze/devices/device_ops.h - device columns of tt-metal's report of operations, from zones of its chips
  *
  * Way of the data:  device zones with keys of kind "tt run" -> [device_ops] -> reports of operations
  *
@@ -10,8 +10,8 @@
  *
  * Not thread-safe.  Memory: about 250 bytes an operation and 40 for each core of each.
  */
-#ifndef ANALYZE_STATS_DEVICE_OPS_H
-#define ANALYZE_STATS_DEVICE_OPS_H
+#ifndef ANALYZE_DEVICES_DEVICE_OPS_H
+#define ANALYZE_DEVICES_DEVICE_OPS_H
 
 #include "base/text_view.h"
 
@@ -114,4 +114,4 @@ const char *device_op_title(enum device_op_column column);
 bool device_op_value(const struct device_op *op, enum device_op_column column, double mhz,
                      int64_t *ret_value);
 
-#endif /* ANALYZE_STATS_DEVICE_OPS_H */
+#endif /* ANALYZE_DEVICES_DEVICE_OPS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_op_events.h - the operations of tt-metal's chips, out of the events of a trace
+ * analyze/devices/device_op_events.h - the operations of tt-metal's chips, out of the events of a trace
  *
  * Way of the data:  trace_walk (events of devices) -> [device_op_events] -> device_ops
  *
@@ -8,8 +8,8 @@
  * firmware that runs on their processor at their time.  `chip` of the operations is the id in DEVICES.
  * Not thread-safe.  Memory: 64 bytes a row of TRACKS, and that of device_ops.
  */
-#ifndef ANALYZE_STATS_DEVICE_OP_EVENTS_H
-#define ANALYZE_STATS_DEVICE_OP_EVENTS_H
+#ifndef ANALYZE_DEVICES_DEVICE_OP_EVENTS_H
+#define ANALYZE_DEVICES_DEVICE_OP_EVENTS_H
 
 #include "base/intern.h"
 
@@ -39,4 +39,4 @@ void device_op_events_deinit(struct device_op_events *e);
 /* Any event; those that are not about devices count nothing.  Returns 0 or -ENOMEM. */
 int device_op_events_add(struct device_op_events *e, const struct trace_event *event);
 
-#endif /* ANALYZE_STATS_DEVICE_OP_EVENTS_H */
+#endif /* ANALYZE_DEVICES_DEVICE_OP_EVENTS_H */

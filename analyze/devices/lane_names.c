@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/lane_names.h"
+#include "analyze/devices/lane_names.h"
 
-#include "analyze/stats/device_lanes.h"
+#include "analyze/devices/device_lanes.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"

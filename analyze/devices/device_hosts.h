@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_hosts.h - what the zones of threads had devices do, and how long that waited
+ * analyze/devices/device_hosts.h - what the zones of threads had devices do, and how long that waited
  *
  * Way of the data:  device_zones, device_keys -> [device_hosts] -> device_hosts_view
  *
@@ -8,10 +8,10 @@
  * of its zone of a thread to its own; if it is below 0, one of the clocks is wrong.  Memory: a row for each
  * place in the source that said a key, and for each space.  Not thread-safe.
  */
-#ifndef ANALYZE_STATS_DEVICE_HOSTS_H
-#define ANALYZE_STATS_DEVICE_HOSTS_H
+#ifndef ANALYZE_DEVICES_DEVICE_HOSTS_H
+#define ANALYZE_DEVICES_DEVICE_HOSTS_H
 
-#include "analyze/stats/device_keys.h"
+#include "analyze/devices/device_keys.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -63,4 +63,4 @@ int device_hosts_add(struct device_hosts *h, const struct device_zone *zone, boo
 /* After all of them: counts the keys of threads.  Returns 0 or -ENOMEM. */
 int device_hosts_finish(struct device_hosts *h);
 
-#endif /* ANALYZE_STATS_DEVICE_HOSTS_H */
+#endif /* ANALYZE_DEVICES_DEVICE_HOSTS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_zones.h - zones of devices, put together from events of the program and times of the
+ * analyze/devices/device_zones.h - zones of devices, put together from events of the program and times of the
  * device
  *
  * Way of the data:  event_walk, device_clock -> [device_zones] -> device_stats, tracy_csv
@@ -16,8 +16,8 @@
  *
  * Memory: zones whose times have not come yet, DEVICE_ZONES_OPEN_MAX at most.  Zones beyond that are counted.
  */
-#ifndef ANALYZE_STATS_DEVICE_ZONES_H
-#define ANALYZE_STATS_DEVICE_ZONES_H
+#ifndef ANALYZE_DEVICES_DEVICE_ZONES_H
+#define ANALYZE_DEVICES_DEVICE_ZONES_H
 
 #include "analyze/trace/device_clock.h"
 #include "analyze/walk/ordered_events.h"
@@ -130,4 +130,4 @@ void device_zones_finish(struct device_zones *z);
 int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const struct trace_filter *filter,
                       struct error *err);
 
-#endif /* ANALYZE_STATS_DEVICE_ZONES_H */
+#endif /* ANALYZE_DEVICES_DEVICE_ZONES_H */

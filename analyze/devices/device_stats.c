@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_stats.h"
+#include "analyze/devices/device_stats.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"

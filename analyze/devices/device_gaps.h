@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_gaps.h - when devices had nothing to do, and what the program did then
+ * analyze/devices/device_gaps.h - when devices had nothing to do, and what the program did then
  *
  * Way of the data:  device_zones, then trace_walk -> [device_gaps] -> device_gaps_view
  *
@@ -14,8 +14,8 @@
  * Memory: 48 bytes a gap, and those spans.  If there are more than DEVICE_GAPS_MAX gaps, the shorter half is
  * dropped and only summed up.  Not thread-safe.
  */
-#ifndef ANALYZE_STATS_DEVICE_GAPS_H
-#define ANALYZE_STATS_DEVICE_GAPS_H
+#ifndef ANALYZE_DEVICES_DEVICE_GAPS_H
+#define ANALYZE_DEVICES_DEVICE_GAPS_H
 
 #include "base/intern.h"
 
@@ -91,4 +91,4 @@ int device_gaps_add(struct device_gaps *g, const struct device_zone *zone, uint3
  */
 int device_gaps_finish(struct device_gaps *g, struct loaded_trace *trace, struct error *err);
 
-#endif /* ANALYZE_STATS_DEVICE_GAPS_H */
+#endif /* ANALYZE_DEVICES_DEVICE_GAPS_H */

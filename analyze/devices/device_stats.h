@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_stats.h - the work of devices, and how long they were busy
+ * analyze/devices/device_stats.h - the work of devices, and how long they were busy
  *
  * Way of the data:  device_zones, device_hosts, device_gaps -> [device_stats] -> devices_view
  *
@@ -8,14 +8,14 @@
  * histogram for each device and location, DEVICE_STATS_ROWS_MAX of them, and DEVICE_STATS_SPANS_MAX spans of
  * time a device and a lane; when there are more, the older half is added to the busy time and dropped.
  */
-#ifndef ANALYZE_STATS_DEVICE_STATS_H
-#define ANALYZE_STATS_DEVICE_STATS_H
+#ifndef ANALYZE_DEVICES_DEVICE_STATS_H
+#define ANALYZE_DEVICES_DEVICE_STATS_H
 
-#include "analyze/stats/device_gaps.h"
-#include "analyze/stats/device_hosts.h"
-#include "analyze/stats/device_lanes.h"
-#include "analyze/stats/device_zones.h"
-#include "analyze/stats/lane_names.h"
+#include "analyze/devices/device_gaps.h"
+#include "analyze/devices/device_hosts.h"
+#include "analyze/devices/device_lanes.h"
+#include "analyze/devices/device_zones.h"
+#include "analyze/devices/lane_names.h"
 #include "analyze/trace/histogram.h"
 
 #define DEVICE_STATS_ROWS_MAX  (UINT32_C(1) << 16)
@@ -78,4 +78,4 @@ int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const 
                       struct error *err);
 void device_stats_deinit(struct device_stats *s);
 
-#endif /* ANALYZE_STATS_DEVICE_STATS_H */
+#endif /* ANALYZE_DEVICES_DEVICE_STATS_H */

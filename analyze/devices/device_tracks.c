@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_tracks.h"
+#include "analyze/devices/device_tracks.h"
 
 #include "analyze/trace/event_order.h"
 #include "analyze/walk/loaded_trace.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_lanes.h - a place for each zone of a device, so that all who draw them do it alike
+ * analyze/devices/device_lanes.h - a place for each zone of a device, so that all who draw them do it alike
  *
  * Way of the data:  device_tracks -> [device_lanes] -> exports, timeline
  *
@@ -13,8 +13,8 @@
  * sub-lane, is on a further one.  Memory: DEVICE_LANES_TRACKS_MAX sub-lanes in all; 8 bytes for each zone
  * that is open.  Not thread-safe.
  */
-#ifndef ANALYZE_STATS_DEVICE_LANES_H
-#define ANALYZE_STATS_DEVICE_LANES_H
+#ifndef ANALYZE_DEVICES_DEVICE_LANES_H
+#define ANALYZE_DEVICES_DEVICE_LANES_H
 
 #include "base/intern.h"
 
@@ -67,4 +67,4 @@ void device_lanes_deinit(struct device_lanes *l);
 int device_lanes_place(struct device_lanes *l, const struct device_zone *zone,
                        struct device_place *ret_place);
 
-#endif /* ANALYZE_STATS_DEVICE_LANES_H */
+#endif /* ANALYZE_DEVICES_DEVICE_LANES_H */

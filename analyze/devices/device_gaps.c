@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_gaps.h"
+#include "analyze/devices/device_gaps.h"
 
-#include "analyze/stats/device_zones.h"
+#include "analyze/devices/device_zones.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"

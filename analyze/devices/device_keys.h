@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_keys.h - which zones of threads the zones of devices belong to, by their keys
+ * analyze/devices/device_keys.h - which zones of threads the zones of devices belong to, by their keys
  *
  * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_gaps, exports
  *
@@ -11,8 +11,8 @@
  * Zones are kept whatever a filter wants: work of a wanted time may have been handed over before it.
  * Memory: 60 bytes for each key that a zone said, DEVICE_KEYS_MAX at most; those beyond are counted.
  */
-#ifndef ANALYZE_STATS_DEVICE_KEYS_H
-#define ANALYZE_STATS_DEVICE_KEYS_H
+#ifndef ANALYZE_DEVICES_DEVICE_KEYS_H
+#define ANALYZE_DEVICES_DEVICE_KEYS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,4 +65,4 @@ const struct device_key_zone *device_keys_find(struct device_keys *k, const stru
 const uint32_t *device_keys_of_zone(struct device_keys *k, uint32_t thread, uint64_t begin_ns,
                                     uint32_t location, uint32_t *ret_n);
 
-#endif /* ANALYZE_STATS_DEVICE_KEYS_H */
+#endif /* ANALYZE_DEVICES_DEVICE_KEYS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/stats/device_zones.h"
+#include "analyze/devices/device_zones.h"
 
 #include "analyze/walk/event_walk.h"
 #include "analyze/walk/loaded_trace.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/lane_names.h - what the lanes of devices are called, so that all who show them say the same
+ * analyze/devices/lane_names.h - what the lanes of devices are called, so that all who show them say the same
  *
  * Way of the data:  trace_dictionary (TRACKS) -> [lane_names] -> exports, timeline, devices_view
  *
  * A row of TRACKS gives a lane a name and a place below another: chip, core, processor.  A lane without a
  * name is called by its number.  Memory: 20 bytes for each row.
  */
-#ifndef ANALYZE_STATS_LANE_NAMES_H
-#define ANALYZE_STATS_LANE_NAMES_H
+#ifndef ANALYZE_DEVICES_LANE_NAMES_H
+#define ANALYZE_DEVICES_LANE_NAMES_H
 
 #include "base/intern.h"
 
@@ -47,4 +47,4 @@ void lane_names_put_path(const struct lane_names *l, struct byte_buffer *b, uint
 void lane_names_put_whole(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane,
                           uint32_t sublane);
 
-#endif /* ANALYZE_STATS_LANE_NAMES_H */
+#endif /* ANALYZE_DEVICES_LANE_NAMES_H */
