@@ -274,7 +274,7 @@ int import_sort_begin(struct import_sort *s, import_sort_place *place, const voi
                 return r;
         n_room = count_room(s);
         s->heap = calloc(s->n_parts + 1, sizeof(*s->heap));
-        s->room = s->n_file_bytes > 0 ? calloc(s->n_parts * n_room, sizeof(*s->room)) : NULL;
+        s->room = s->n_file_bytes > 0 ? calloc(s->n_parts * n_room + 1, sizeof(*s->room)) : NULL;
         if (!s->heap || (s->n_file_bytes > 0 && !s->room))
                 return error_set(err, -ENOMEM, "no memory to sort events");
         for (size_t i = 0; i < s->n_parts; i++) {

@@ -147,7 +147,7 @@ void import_rows_lose(struct import_rows *rows, uint32_t file, const char *kind,
  * The host thread of a track: @ret_index + 1 of `threads`.  A new one is added with its name, at @time_ns.
  * Return 0, -ENOMEM, -EOVERFLOW, -errno, with words.
  */
-int import_tracks_thread(struct import_rows *rows, uint32_t track, uint64_t time_ns, uint32_t *ret_index,
+int import_tracks_thread(struct import_rows *rows, uint32_t id, uint64_t time_ns, uint32_t *ret_index,
                          struct error *err);
 
 /* The same for a track of a process, or of none: a row of PROCESSES. */
@@ -159,7 +159,7 @@ int import_tracks_add_lane(struct import_rows *rows, uint32_t index, uint32_t la
                            uint32_t *ret_lane, struct error *err);
 
 /* Fills in `device`, `track` and `lane` of a track of a device. */
-int import_tracks_device(struct import_rows *rows, uint32_t track, uint64_t time_ns, struct error *err);
+int import_tracks_device(struct import_rows *rows, uint32_t id, uint64_t time_ns, struct error *err);
 
 /* The thread on which the events of devices of a file are. */
 int import_tracks_carrier(struct import_rows *rows, uint32_t file, uint64_t time_ns, uint32_t *ret_thread,

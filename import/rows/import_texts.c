@@ -186,7 +186,7 @@ static int look(struct import_texts *t, uint64_t at, size_t n_wanted, struct tex
 
 static int read_file(struct import_texts *t, uint64_t at, struct text_view *ret_text, struct error *err)
 {
-        struct text_view part;
+        struct text_view part = { NULL, 0 };
         uint32_t length;
         int r = look(t, at, LENGTH_BYTES, &part, err);
 

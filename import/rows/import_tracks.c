@@ -89,10 +89,10 @@ static int name_process(struct import_rows *rows, const struct import_place *tra
 
 /* ---- threads of the host ------------------------------------------------------------------------------- */
 
-static int add_thread(struct import_rows *rows, uint32_t process, uint32_t tid, uint32_t name,
-                      uint64_t time_ns, uint32_t *ret_thread, struct error *err)
+static int add_thread(struct import_rows *rows, struct import_thread_key key, uint32_t name, uint64_t time_ns,
+                      uint32_t *ret_thread, struct error *err)
 {
-        struct trace_thread row = { .process = process, .tid = tid, .start_ns = time_ns };
+        struct trace_thread row = { .process = key.process, .tid = key.tid, .start_ns = time_ns };
         struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = time_ns };
         int r = trace_dictionary_add_new(rows->dictionary, TRACE_TABLE_THREADS, &row, ret_thread);
 
@@ -119,7 +119,7 @@ static int find_thread(struct import_rows *rows, struct import_thread_key key, u
         t = &rows->threads[id - 1];
         t->process = key.process;
         t->name = name;
-        return add_thread(rows, key.process, key.tid, name, time_ns, &t->thread, err);
+        return add_thread(rows, key, name, time_ns, &t->thread, err);
 }
 
 /* The row of a process track, which may be none: then it is a process of the file's. */
@@ -200,6 +200,7 @@ int import_tracks_add_lane(struct import_rows *rows, uint32_t index, uint32_t la
         struct import_host_thread *t = &rows->threads[index - 1];
         struct byte_buffer name = { .data = NULL };
         struct text_view was = trace_dictionary_text(rows->dictionary, t->name);
+        struct import_thread_key key;
         uint32_t thread = t->thread, string = 0;
         int r = 0;
 
@@ -218,8 +219,8 @@ int import_tracks_add_lane(struct import_rows *rows, uint32_t index, uint32_t la
                 byte_buffer_deinit(&name);
                 if (r < 0)
                         return out_of_memory(r, err);
-                r = add_thread(rows, t->process, NUMBER_FIRST + rows->n_numbers++, string, time_ns, &thread,
-                               err);
+                key = (struct import_thread_key){ t->process, NUMBER_FIRST + rows->n_numbers++ };
+                r = add_thread(rows, key, string, time_ns, &thread, err);
         }
         if (r < 0)
                 return r;
@@ -232,36 +233,43 @@ int import_tracks_add_lane(struct import_rows *rows, uint32_t index, uint32_t la
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
+static int add_readings(struct import_rows *rows, uint32_t device, uint32_t clock)
+{
+        const struct import_clocks *c = &rows->clocks;
+        struct trace_device_clock row = { .device = device };
+        uint32_t id;
+        int r = 0;
+
+        for (size_t i = 0; i < c->n_readings && r == 0; i++) {
+                const struct import_reading *reading = &c->readings[i];
+                uint64_t width = reading->host_end - reading->host_begin;
+
+                if (reading->clock != clock || !c->has_host[reading->host])
+                        continue;
+                row.ticks = reading->ticks;
+                row.epoch = reading->epoch;
+                row.raw_ns = import_line_time(&c->host[reading->host], reading->host_begin + width / 2);
+                row.error_ns = width == 0 && rows->options.clock_error_ns == 0
+                                       ? 0
+                                       : (width + 1) / 2 + c->host[reading->host].bound_ns +
+                                                 rows->options.clock_error_ns;
+                r = trace_dictionary_add(rows->dictionary, TRACE_TABLE_DEVICE_CLOCKS, &row, &id);
+        }
+        return r;
+}
+
 /* The readings of a clock of a device, or two places of a clock that needs none. */
 static int add_clock_rows(struct import_rows *rows, uint32_t device, uint32_t clock)
 {
-        const struct import_clocks *c = &rows->clocks;
-        const struct placed_clock *p = &c->clocks[clock - 1];
+        const struct placed_clock *p = &rows->clocks.clocks[clock - 1];
         struct trace_device_clock row = { .device = device };
         uint32_t id;
         int r = 0;
 
         if (!p->is_placed)
                 return 0;
-        if (p->clock.kind == IMPORT_CLOCK_OWN && p->n_readings > 0) {
-                for (size_t i = 0; i < c->n_readings && r == 0; i++) {
-                        const struct import_reading *reading = &c->readings[i];
-                        uint64_t width = reading->host_end - reading->host_begin;
-
-                        if (reading->clock != clock || !c->has_host[reading->host])
-                                continue;
-                        row.ticks = reading->ticks;
-                        row.epoch = reading->epoch;
-                        row.raw_ns = import_line_time(&c->host[reading->host],
-                                                      reading->host_begin + width / 2);
-                        row.error_ns = width == 0 && rows->options.clock_error_ns == 0
-                                               ? 0
-                                               : (width + 1) / 2 + c->host[reading->host].bound_ns +
-                                                         rows->options.clock_error_ns;
-                        r = trace_dictionary_add(rows->dictionary, TRACE_TABLE_DEVICE_CLOCKS, &row, &id);
-                }
-                return r;
-        }
+        if (p->clock.kind == IMPORT_CLOCK_OWN && p->n_readings > 0)
+                return add_readings(rows, device, clock);
         row.error_ns = p->line.bound_ns == IMPORT_BOUND_UNKNOWN ? 0
                        : p->line.bound_ns != 0                  ? p->line.bound_ns
                                                                 : 1;
@@ -362,20 +370,21 @@ int import_tracks_carrier(struct import_rows *rows, uint32_t file, uint64_t time
                           struct error *err)
 {
         const char *path = rows->files[file - 1].path, *slash = strrchr(path, '/');
-        uint32_t process, name, pid;
+        struct import_thread_key key = { .process = 0 };
+        uint32_t name;
         int r;
 
         *ret_thread = rows->carriers[file - 1];
         if (*ret_thread != 0)
                 return 0;
-        pid = NUMBER_FIRST + rows->n_numbers++;
+        key.tid = NUMBER_FIRST + rows->n_numbers++;
         path = slash && slash[1] != '\0' ? slash + 1 : path;
         r = trace_dictionary_add_string(rows->dictionary, path, strlen(path), &name);
         if (r == 0)
-                r = add_process(rows, pid, time_ns, &process);
+                r = add_process(rows, key.tid, time_ns, &key.process);
         if (r < 0)
                 return out_of_memory(r, err);
-        r = add_thread(rows, process, pid, name, time_ns, ret_thread, err);
+        r = add_thread(rows, key, name, time_ns, ret_thread, err);
         if (r == 0)
                 rows->carriers[file - 1] = *ret_thread;
         return r;
@@ -387,7 +396,7 @@ int import_tracks_carrier(struct import_rows *rows, uint32_t file, uint64_t time
 static int name_plot_of(struct import_rows *rows, uint32_t root, uint32_t *name)
 {
         struct byte_buffer words = { .data = NULL };
-        struct text_view was = trace_dictionary_text(rows->dictionary, *name), of;
+        struct text_view was, of;
         uint32_t string;
         int r = import_rows_name_of(rows, &rows->tracks[root - 1], &string);
 
