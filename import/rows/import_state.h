@@ -53,7 +53,8 @@ struct import_host_thread {
  */
 struct import_track_key {
         uint64_t number;
-        uint32_t kind, parent, name, file, clock;
+        uint32_t kind; /* enum import_track_kind << 1 | has_number */
+        uint32_t parent, name, file, clock;
         uint32_t reserved; /* 0: keys are compared as bytes */
 };
 

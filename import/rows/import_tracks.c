@@ -122,6 +122,22 @@ static int find_thread(struct import_rows *rows, struct import_thread_key key, u
         return add_thread(rows, key, name, time_ns, &t->thread, err);
 }
 
+/* Whether a process track has a thread with this number, of any clock, that has a name. */
+static bool has_named_thread(const struct import_rows *rows, uint32_t process, uint32_t tid)
+{
+        struct import_track_key key = { .number = tid,
+                                        .kind = IMPORT_TRACK_THREAD << 1 | 1,
+                                        .parent = process };
+
+        for (key.clock = 1; key.clock <= rows->clocks.n_clocks; key.clock++) {
+                uint32_t id = intern_find(&rows->track_keys, &key, sizeof(key));
+
+                if (id != 0 && rows->tracks[rows->tracks_by_key[id - 1] - 1].name != 0)
+                        return true;
+        }
+        return false;
+}
+
 /* The row of a process track, which may be none: then it is a process of the file's. */
 int import_tracks_process(struct import_rows *rows, uint32_t root, uint64_t time_ns, uint32_t *ret_process,
                           struct error *err)
@@ -150,13 +166,8 @@ int import_tracks_process(struct import_rows *rows, uint32_t root, uint64_t time
         if (!is_process || track->name == 0 || track->process <= rows->n_processes_before)
                 return 0;
         /* A process is called like its main thread, unless that has another name. */
-        for (uint32_t i = 0; i < rows->n_tracks; i++) {
-                const struct import_place *t = &rows->tracks[i];
-
-                if (t->kind == IMPORT_TRACK_THREAD && t->parent == root && t->has_number &&
-                    t->number == pid && t->name != 0)
-                        return 0;
-        }
+        if (has_named_thread(rows, root, pid))
+                return 0;
         key = (struct import_thread_key){ track->process, pid };
         return find_thread(rows, key, track->name, time_ns, &index, err);
 }
