@@ -187,7 +187,35 @@ static int apply_ready(struct perf_import *p, struct error *err)
 
 /* ---- records, as they come ----------------------------------------------------------------------------- */
 
-static int take(struct perf_import *p, const struct perf_raw_record *record, struct error *err);
+static int end_round(struct perf_import *p, struct error *err)
+{
+        perf_queue_mark(&p->queue, false);
+        return apply_ready(p, err);
+}
+
+static int take_plain(struct perf_import *p, const struct perf_raw_record *record, struct error *err)
+{
+        struct perf_entry entry;
+
+        import_rows_count_row(p->rows);
+        if (record->type >= PERF_ENTRY_USER)
+                return record->type == PERF_ENTRY_FINISHED_ROUND ? end_round(p, err) : 0;
+        if (perf_entry_decode(&p->file, record, &entry) < 0) {
+                import_rows_malformed(p->rows, record->at,
+                                      "the record is shorter than it says, or of no event");
+                return 0;
+        }
+        /* Records without a time are of what perf found when it began: they come before all else. */
+        if (record->type == PERF_ENTRY_SAMPLE && !entry.has_time) {
+                import_rows_left_out(p->rows, "sample without a time", 1);
+                return 0;
+        }
+        if (!entry.has_time || entry.time == 0 || entry.time == UINT64_MAX)
+                return apply(p, record, err);
+        if (perf_queue_add(&p->queue, record, entry.time) < 0)
+                return error_set(err, -ENOMEM, "no memory for records");
+        return p->queue.n_ready > 0 ? apply_ready(p, err) : 0;
+}
 
 static bool is_packed(const struct perf_raw_record *record)
 {
@@ -207,7 +235,7 @@ static int take_packed(struct perf_import *p, const struct perf_raw_record *pack
         while (r >= 0 && (r = perf_unpack_next(&p->unpack, &record)) == 1) {
                 if (is_packed(&record))
                         import_rows_malformed(p->rows, packed->at, "the record is packed twice");
-                else if ((r = take(p, &record, err)) < 0)
+                else if ((r = take_plain(p, &record, err)) < 0)
                         return r;
         }
         if (r == -EBADMSG) {
@@ -217,40 +245,12 @@ static int take_packed(struct perf_import *p, const struct perf_raw_record *pack
         return r == -ENOMEM ? error_set(err, r, "no memory to unpack") : 0;
 }
 
-static int take_of_perf(struct perf_import *p, const struct perf_raw_record *record, struct error *err)
-{
-        if (is_packed(record))
-                return take_packed(p, record, err);
-        if (record->type != PERF_ENTRY_FINISHED_ROUND)
-                return 0;
-        perf_queue_mark(&p->queue, false);
-        return apply_ready(p, err);
-}
-
 static int take(struct perf_import *p, const struct perf_raw_record *record, struct error *err)
 {
-        struct perf_entry entry;
-        int r;
-
+        if (!is_packed(record))
+                return take_plain(p, record, err);
         import_rows_count_row(p->rows);
-        if (record->type >= PERF_ENTRY_USER)
-                return take_of_perf(p, record, err);
-        if (perf_entry_decode(&p->file, record, &entry) < 0) {
-                import_rows_malformed(p->rows, record->at,
-                                      "the record is shorter than it says, or of no event");
-                return 0;
-        }
-        /* Records without a time are of what perf found when it began: they come before all else. */
-        if (record->type == PERF_ENTRY_SAMPLE && !entry.has_time) {
-                import_rows_left_out(p->rows, "sample without a time", 1);
-                return 0;
-        }
-        if (!entry.has_time || entry.time == 0 || entry.time == UINT64_MAX)
-                return apply(p, record, err);
-        if (perf_queue_add(&p->queue, record, entry.time) < 0)
-                return error_set(err, -ENOMEM, "no memory for records");
-        r = p->queue.n_ready > 0 ? apply_ready(p, err) : 0;
-        return r;
+        return take_packed(p, record, err);
 }
 
 static int read_records(struct perf_import *p, struct error *err)

@@ -62,8 +62,8 @@ static struct perf_event *find_event_of_sample(struct perf_file *file, const str
         if (!(type & PERF_HAS_IDENTIFIER)) {
                 if (!(type & PERF_HAS_ID))
                         return &file->events[0];
-                at = 8U * (unsigned)__builtin_popcountll(
-                                  type & (PERF_HAS_IP | PERF_HAS_TID | PERF_HAS_TIME | PERF_HAS_ADDR));
+                at = 8 * (size_t)__builtin_popcountll(
+                                 type & (PERF_HAS_IP | PERF_HAS_TID | PERF_HAS_TIME | PERF_HAS_ADDR));
         }
         return perf_file_find_event(file, number_at(record->body, record->n_bytes, at));
 }
@@ -74,7 +74,7 @@ static int take_sample_id(struct perf_file *file, struct byte_reader *in, struct
         const uint64_t parts = PERF_HAS_TID | PERF_HAS_TIME | PERF_HAS_ID | PERF_HAS_STREAM_ID |
                                PERF_HAS_CPU | PERF_HAS_IDENTIFIER;
         uint64_t type = file->events[0].sample_type & parts, id = 0;
-        size_t n_bytes = 8U * (unsigned)__builtin_popcountll(type);
+        size_t n_bytes = 8 * (size_t)__builtin_popcountll(type);
         struct byte_reader tail;
 
         entry->event = &file->events[0];
@@ -152,7 +152,7 @@ static void take_copy(struct byte_reader *in, struct perf_entry *entry, const st
         if (event->sample_type & PERF_HAS_REGS_USER) {
                 entry->regs_abi = bytes_u64(in);
                 if (entry->regs_abi != 0)
-                        entry->regs_bytes = 8U * (unsigned)__builtin_popcountll(event->regs_user);
+                        entry->regs_bytes = 8 * (size_t)__builtin_popcountll(event->regs_user);
                 entry->regs = bytes_take(in, entry->regs_bytes);
         }
         if (event->sample_type & PERF_HAS_STACK_USER) {

@@ -10,7 +10,7 @@
 void perf_queue_deinit(struct perf_queue *q)
 {
         for (size_t i = 0; i < q->n; i++)
-                free((void *)(uintptr_t)q->items[i].record.body);
+                free(q->items[i].body);
         free(q->items);
         *q = (struct perf_queue){ .items = NULL };
 }
@@ -39,7 +39,8 @@ int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, u
                 return -ENOMEM;
         }
         memcpy(body, record->body, record->n_bytes);
-        q->items[q->n] = (struct perf_queued){ .time = time, .number = q->n_added++, .record = *record };
+        q->items[q->n] =
+                (struct perf_queued){ .time = time, .number = q->n_added++, .record = *record, .body = body };
         q->items[q->n++].record.body = body;
         q->n_bytes += record->n_bytes + sizeof(*q->items);
         if (time > q->newest)
@@ -64,7 +65,7 @@ static void free_taken(struct perf_queue *q)
 {
         for (size_t i = 0; i < q->n_taken; i++) {
                 q->n_bytes -= q->items[i].record.n_bytes + sizeof(*q->items);
-                free((void *)(uintptr_t)q->items[i].record.body);
+                free(q->items[i].body);
         }
         if (q->n_taken > 0)
                 memmove(q->items, q->items + q->n_taken, (q->n - q->n_taken) * sizeof(*q->items));

@@ -17,7 +17,8 @@
 
 struct perf_queued {
         uint64_t time, number;
-        struct perf_raw_record record; /* its body is on the heap */
+        struct perf_raw_record record;
+        uint8_t *body; /* heap: of the record */
 };
 
 /* Zero-initialised is empty and valid. */

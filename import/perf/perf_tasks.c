@@ -16,7 +16,10 @@
 
 static int complain(int r, struct error *err)
 {
-        return r >= 0 ? 0 : error_set(err, r, "no memory for processes");
+        if (r >= 0)
+                return 0;
+        (void)error_set(err, r, "no memory for processes");
+        return r;
 }
 
 void perf_tasks_init(struct perf_tasks *t, struct import_rows *rows, struct perf_file *file, uint32_t clock)
@@ -141,14 +144,16 @@ static int start_thread(struct perf_tasks *t, const struct perf_entry *entry, st
                 return r;
         if (entry->pid != entry->parent_pid) {
                 uint32_t from;
-                struct perf_process *process = &t->processes[thread->process];
+                struct perf_process *process;
 
                 r = find_process(t, entry->parent_pid, &from, err);
+                if (r < 0)
+                        return r;
                 process = &t->processes[thread->process];
-                if (r == 0 && t->n_ranges + t->processes[from].space.n_ranges > PERF_TASKS_RANGES_MAX)
+                if (t->n_ranges + t->processes[from].space.n_ranges > PERF_TASKS_RANGES_MAX)
                         import_rows_left_out(t->rows, "mapping beyond the memory for mappings",
                                              t->processes[from].space.n_ranges);
-                else if (r == 0)
+                else
                         r = complain(address_space_copy(&process->space, &t->processes[from].space), err);
                 t->n_ranges += process->space.n_ranges;
                 import_rows_fork(t->rows, process->track, t->processes[from].track);

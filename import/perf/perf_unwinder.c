@@ -73,6 +73,7 @@ static struct elf_image *open_image(const struct perf_stacks *s, int fd, const s
 /* ~/.debug/.build-id/ab/cdef.../elf, where perf keeps files. */
 static int open_kept(const struct import_module *module)
 {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *home = getenv("HOME");
         char path[PATH_BYTES];
         size_t n;
