@@ -63,7 +63,7 @@ static int read_some(struct import_source *s, uint8_t *to, size_t room, size_t *
 
 static int refill_packed(struct import_source *s, struct error *err)
 {
-        size_t n;
+        size_t n = 0;
         int r;
 
         if (s->packed_at < s->packed_end)
@@ -96,11 +96,11 @@ static int step_gzip(struct import_source *s, uint8_t *to, size_t room, size_t *
         else if (r != Z_OK && r != Z_BUF_ERROR)
                 return error_set(err, r == Z_MEM_ERROR ? -ENOMEM : -EBADMSG,
                                  "%s: its gzip packing is damaged at byte %llu unpacked", s->path,
-                                 (unsigned long long)(s->offset + (s->end - s->at) + *ret_bytes));
+                                 (unsigned long long)s->offset + (s->end - s->at) + *ret_bytes);
         return 0;
 }
 
-static int step_zstd(struct import_source *s, uint8_t *to, size_t room, size_t *ret_bytes, struct error *err)
+static int step_zstd(struct import_source *s, void *to, size_t room, size_t *ret_bytes, struct error *err)
 {
         ZSTD_inBuffer in = { s->packed, s->packed_end, s->packed_at };
         ZSTD_outBuffer out = { to, room, 0 };
@@ -111,7 +111,7 @@ static int step_zstd(struct import_source *s, uint8_t *to, size_t room, size_t *
         s->is_inside = r != 0;
         if (ZSTD_isError(r))
                 return error_set(err, -EBADMSG, "%s: its zstd packing is damaged at byte %llu unpacked: %s",
-                                 s->path, (unsigned long long)(s->offset + (s->end - s->at) + out.pos),
+                                 s->path, (unsigned long long)s->offset + (s->end - s->at) + out.pos,
                                  ZSTD_getErrorName(r));
         return 0;
 }

@@ -195,10 +195,12 @@ bool import_csv_recognise_tracy(struct text_view head)
 static struct text_view field(const struct reading *c, enum column column)
 {
         uint8_t place = c->places[column];
+        struct text_view text;
 
         if (place == 0 || place > c->csv.n_fields)
                 return (struct text_view){ "", 0 };
-        return trim(c->csv.fields[place - 1]);
+        text = trim(c->csv.fields[place - 1]);
+        return text.n_bytes > 0 ? text : (struct text_view){ "", 0 };
 }
 
 static bool read_number(struct text_view text, uint64_t *ret)
@@ -219,7 +221,7 @@ static int find_clock(struct reading *c, uint32_t *ret_clock, struct error *err)
         struct text_view word = field(c, COLUMN_CLOCK);
         struct import_clock clock = { .kind = IMPORT_CLOCK_OWN, .period_ns = 1, .name = word };
         uint32_t id;
-        int r = intern_add(&c->clock_keys, word.bytes ? word.bytes : "", word.n_bytes, &id);
+        int r = intern_add(&c->clock_keys, word.bytes, word.n_bytes, &id);
 
         if (r == 1 && array_reserve(&c->clocks, &c->clocks_capacity, id, sizeof(*c->clocks)) < 0)
                 r = -ENOMEM;

@@ -209,9 +209,11 @@ static bool read_parts(struct ftrace_marker *m, struct text_view rest)
 void ftrace_marker_read(struct text_view text, struct ftrace_marker *ret)
 {
         struct cursor c = { text.bytes, text.bytes + text.n_bytes };
-        struct ftrace_marker m = { .what = text.n_bytes > 0 ? *text.bytes : '\0' };
+        struct ftrace_marker m = { .what = '\0' };
 
         *ret = (struct ftrace_marker){ .name = text };
+        if (text.n_bytes > 0)
+                m.what = *text.bytes;
         if (m.what == '\0' || !strchr("BECSFGHIN", m.what))
                 return;
         c.at++;

@@ -81,8 +81,10 @@ static int find_thread(struct reader *r, const struct ftrace_marker *m, struct f
 
         if (e == -EOVERFLOW)
                 return e;
-        if (e < 0)
-                return error_set(err, e, "no memory for threads");
+        if (e < 0) {
+                (void)error_set(err, e, "no memory for threads");
+                return e;
+        }
         *ret = thread = &r->threads[id - 1];
         if (thread->track != 0)
                 return 0;

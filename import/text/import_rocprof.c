@@ -377,7 +377,7 @@ int import_rocprof_read(struct import_source *source, struct import_rows *rows, 
                                             .period_ns = 1,
                                             .name = { "rocprofv3", strlen("rocprofv3") } };
         struct reader r = { .rows = rows };
-        struct text_view head;
+        struct text_view head = { NULL, 0 };
         int e = import_rows_file(rows, "rocprofv3", (struct text_view){ NULL, 0 }, err);
 
         if (e == 0)
