@@ -117,6 +117,7 @@ static char *find_folder(const char *output)
 {
         const char *slash = strrchr(output, '/');
 
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         if (getenv("TMPDIR") || strcmp(output, "-") == 0)
                 return NULL;
         return slash ? strndup(output, slash > output ? (size_t)(slash - output) : 1) : strdup(".");
@@ -405,7 +406,7 @@ static int wait_for_child(pid_t pid)
         if (WIFEXITED(status))
                 return WEXITSTATUS(status);
         complain("error: the process that reads the files died of signal %d (%s); no trace is written",
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+                 WTERMSIG(status), sigdescr_np(WTERMSIG(status)));
         return EXIT_STATUS_FAILED;
 }
 
