@@ -74,7 +74,7 @@ struct arguments {
 };
 
 /* The process that reads is left the result, two files for what waits on the disk, and its 0 and 2. */
-enum { FD_OUTPUT, FD_RUNS, FD_TEXTS, FD_INPUT, FD_ERRORS, N_FDS };
+enum { FD_OUTPUT, FD_RUNS, FD_TEXTS, FD_SPOOL, FD_INPUT, FD_ERRORS, N_FDS };
 
 /* One run. */
 struct work {
@@ -234,6 +234,7 @@ static int import_all(struct work *w, struct error *err)
         options.into = w->into;
         options.runs_fd = w->fds[FD_RUNS];
         options.texts_fd = w->fds[FD_TEXTS];
+        options.spool_fd = w->fds[FD_SPOOL];
         options.command = w->command;
         r = import_trace_new(&w->rows, &options, err);
         if (r == 0)
@@ -422,6 +423,7 @@ static int open_files(struct work *w, struct error *err)
         w->fds[FD_OUTPUT] = w->file.fd;
         w->fds[FD_RUNS] = io_open_unnamed_in(w->folder, NULL);
         w->fds[FD_TEXTS] = io_open_unnamed_in(w->folder, NULL);
+        w->fds[FD_SPOOL] = io_open_unnamed_in(w->folder, NULL);
         w->fds[FD_INPUT] = STDIN_FILENO;
         w->fds[FD_ERRORS] = STDERR_FILENO;
         return 0;
@@ -459,7 +461,7 @@ static int run(void *context, struct common_options *common)
         struct work w = { .args = context,
                           .common = common,
                           .file = { .fd = -1, .folder_fd = -1 },
-                          .fds = { -1, -1, -1, -1, -1 } };
+                          .fds = { -1, -1, -1, -1, -1, -1 } };
         struct error err = ERROR_NONE;
         int r;
 
@@ -485,6 +487,7 @@ static int run(void *context, struct common_options *common)
         }
         io_close(&w.fds[FD_RUNS]);
         io_close(&w.fds[FD_TEXTS]);
+        io_close(&w.fds[FD_SPOOL]);
         replaced_file_close(&w.file);
         free(w.folder);
         return r;

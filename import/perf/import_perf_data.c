@@ -276,7 +276,7 @@ static int read_records(struct perf_import *p, struct error *err)
 int import_perf_data_read(struct import_source *source, struct import_rows *rows, struct error *err)
 {
         struct perf_import p = { .rows = rows };
-        int r = perf_file_open(&p.file, source, err);
+        int r = perf_file_open(&p.file, source, import_rows_spool(rows), err);
 
         if (r < 0)
                 return r;

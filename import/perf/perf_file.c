@@ -46,14 +46,14 @@ int perf_file_read(const struct perf_file *file, uint64_t at, void *bytes, size_
 
 /* ---- a file to seek in --------------------------------------------------------------------------------- */
 
-static int spool(struct perf_file *file, struct import_source *source, struct error *err)
+static int spool(struct perf_file *file, struct import_source *source, int spool_fd, struct error *err)
 {
         struct text_view bytes;
         int r;
 
-        file->fd = io_open_unnamed(err);
+        file->fd = spool_fd >= 0 ? fcntl(spool_fd, F_DUPFD_CLOEXEC, 0) : io_open_unnamed(err);
         if (file->fd < 0)
-                return file->fd;
+                return spool_fd >= 0 ? error_errno(err, "a file for what is packed") : file->fd;
         while ((r = import_source_next_bytes(source, WINDOW_BYTES, &bytes, err)) == 1) {
                 r = io_write_all(file->fd, bytes.bytes, bytes.n_bytes, err);
                 if (r < 0)
@@ -62,7 +62,7 @@ static int spool(struct perf_file *file, struct import_source *source, struct er
         return r == -EBADMSG ? 0 : r; /* cut packing: the bytes before that count */
 }
 
-static int open_bytes(struct perf_file *file, struct import_source *source, struct error *err)
+static int open_bytes(struct perf_file *file, struct import_source *source, int spool_fd, struct error *err)
 {
         const char *path = import_source_path(source);
         char magic[MAGIC_BYTES];
@@ -74,7 +74,7 @@ static int open_bytes(struct perf_file *file, struct import_source *source, stru
             perf_file_read(file, 0, magic, sizeof(magic), NULL) < 0 ||
             memcmp(magic, MAGIC, MAGIC_BYTES) != 0) {
                 io_close(&file->fd);
-                r = spool(file, source, err);
+                r = spool(file, source, spool_fd, err);
         }
         if (r < 0)
                 return r;
@@ -218,14 +218,14 @@ static int read_header(struct perf_file *file, struct error *err)
         return file->has_no_end ? 0 : perf_file_read_features(file, bits, err);
 }
 
-int perf_file_open(struct perf_file *file, struct import_source *source, struct error *err)
+int perf_file_open(struct perf_file *file, struct import_source *source, int spool_fd, struct error *err)
 {
         int r;
 
         *file = (struct perf_file){ .fd = -1 };
         intern_init(&file->ids, sizeof(uint64_t), 0);
         intern_init(&file->build_id_names, 0, 0);
-        r = open_bytes(file, source, err);
+        r = open_bytes(file, source, spool_fd, err);
         if (r == 0)
                 r = read_header(file, err);
         if (r < 0)

@@ -106,10 +106,11 @@ struct perf_raw_record {
 
 /*
  * perf_file_open() - up to the first record
- * @source:  at its beginning; borrowed during the call, its path longer
+ * @source:    at its beginning; borrowed during the call, its path longer
+ * @spool_fd:  as import_rows_spool() has it; borrowed
  * Returns 0, -EBADMSG: it is no such file, -ENOTSUP: a pipe's, another byte order's, -ENOMEM, -errno.
  */
-int perf_file_open(struct perf_file *file, struct import_source *source, struct error *err);
+int perf_file_open(struct perf_file *file, struct import_source *source, int spool_fd, struct error *err);
 void perf_file_close(struct perf_file *file);
 
 /* Whether these first bytes are of a perf.data file of any kind. */

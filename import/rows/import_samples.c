@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TYPE_SOFTWARE 1 /* PERF_TYPE_SOFTWARE; its events 0 and 1 are cpu-clock and task-clock */
 
@@ -31,6 +32,13 @@ static int add_row(struct import_rows *rows, enum trace_table table, const void 
 }
 
 /* ---- events, code, stacks ------------------------------------------------------------------------------ */
+
+int import_rows_spool(struct import_rows *rows)
+{
+        int fd = rows->options.spool_fd;
+
+        return fd > 0 && ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 ? fd : -1;
+}
 
 int import_rows_sample_event(struct import_rows *rows, const struct import_sample_event *event,
                              uint32_t *ret_id, struct error *err)

@@ -69,6 +69,9 @@ struct import_switch {
         uint64_t time;
 };
 
+/* An empty file for a reader that has to seek in what is packed, borrowed; -1 = it makes one itself. */
+int import_rows_spool(struct import_rows *rows);
+
 int import_rows_sample_event(struct import_rows *rows, const struct import_sample_event *event,
                              uint32_t *ret_id, struct error *err);
 int import_rows_module(struct import_rows *rows, const struct import_module *module, uint32_t *ret_id,

@@ -56,6 +56,7 @@ struct import_file {
 struct import_options {
         struct trace_reader *into;   /* the recording, its tables read and at its end; NULL = none */
         int runs_fd, texts_fd;       /* empty files for what waits on the disk, borrowed; 0, -1 = none */
+        int spool_fd;                /* likewise, for import_rows_spool() */
         size_t run_bytes;            /* 0 = IMPORT_RUN_BYTES; tests use less */
         enum import_clock_kind said; /* what the user says of the clocks; UNKNOWN = nothing */
         uint64_t clock_error_ns;     /* the same: how wrong they may be */

@@ -21,9 +21,9 @@ iree/local_task_regions.ireeprof ireeprof 0 50 0 0 167173829 57398493 command_re
 iree/local_task_regions.jsonl.zst ireeperf-jsonl 0 50 0 0 167173829 57398493 command_region=55948049
 iree/one_of_each_record.ireeprof ireeprof 0 5 0 0 930 2045 -
 iree/one_of_each_record.jsonl ireeperf-jsonl 0 5 0 0 930 2045 -
-iree/gpu.ireeprof.zst ireeprof 0 899 0 0 127092962 20665016 -
-iree/gpu.jsonl.zst ireeperf-jsonl 0 899 0 0 127092962 20665016 -
-iree/gpu_cut.ireeprof.zst ireeprof 0 674 0 0 94751421 16266704 -
+iree/gpu.ireeprof.zst ireeprof 0 899 0 0 127093495 20665161 -
+iree/gpu.jsonl.zst ireeperf-jsonl 0 899 0 0 127093495 20665161 -
+iree/gpu_cut.ireeprof.zst ireeprof 0 674 0 0 94753514 16266892 -
 trace_event/chromium_part.json.zst trace-event 3159 0 0 321 548126000 176388000 -
 trace_event/clang_time_trace.json.zst trace-event 4733 0 94 0 16700374000 2499812000 ExecuteCompiler=2499812000
 trace_event/kineto_cpu_only.json.zst trace-event 2467 0 0 0 250549000 75542000 aten::to=6606000

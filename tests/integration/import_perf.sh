@@ -104,7 +104,7 @@ while n < 200:
     n += kind == 9
     at += size
 print(at)")
-holds "a record of 0 bytes ends the file" read_all_the_same $((late + 6)) 2 0 "no record can begin here.*cut off at $late"
+holds "a record of 0 bytes ends the file" read_all_the_same $((late + 6)) 2 0 "no record can begin here.*cut off at byte $late"
 holds "one that is too short is counted" read_all_the_same $((late + 6)) 2 16 "malformed"
 holds "a length of all records of 0: perf was killed" read_all_the_same 48 8 0 "347 samples.*cut off"
 holds "its event has its name all the same" same 1 "$(word_of "$TMPDIR/bad.hyp" cpu-clock)"
