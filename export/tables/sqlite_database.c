@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tables/sqlite_database.h"
 
-#include "analyze/path/path.h"
 #include "analyze/devices/device_keys.h"
 #include "analyze/devices/device_op_events.h"
 #include "analyze/devices/device_ops.h"
 #include "analyze/devices/device_zones.h"
+#include "analyze/path/path.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"

@@ -213,7 +213,7 @@ static void take_and_count_lines(struct import_source *s, size_t n)
                 memcpy(&x, at, sizeof(x));
                 x ^= ones * '\n';
                 x = ~(((x & low) + low) | x | low);
-                s->n_lines += x != 0 ? (x >> 7) * ones >> 56 : 0;
+                s->n_lines += (x >> 7) * ones >> 56;
         }
         for (; at < end; at++)
                 s->n_lines += *at == '\n';

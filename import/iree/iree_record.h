@@ -124,13 +124,13 @@ enum iree_tail {
 };
 
 struct iree_layout {
-        const char *content; /* of a chunk: its type after IREE_CONTENT_PREFIX */
-        const char *json;    /* record_type */
-        uint16_t n_bytes;    /* of the binary record, at least */
-        enum iree_tail tail;
-        uint16_t tail_at;
+        const char *content;             /* of a chunk: its type after IREE_CONTENT_PREFIX */
+        const char *json;                /* record_type */
         const struct iree_place *places; /* in the order of the JSON rows */
         uint8_t n_places;
+        uint8_t tail;     /* enum iree_tail */
+        uint16_t n_bytes; /* of the binary record, at least */
+        uint16_t tail_at;
 };
 
 #define IREE_CONTENT_PREFIX "application/vnd.iree.hal.profile."

@@ -137,6 +137,7 @@ static void take_chain(struct byte_reader *in, struct perf_entry *entry)
 
 static void skip_branches(struct byte_reader *in, uint64_t branch_type)
 {
+        size_t entry_bytes = (branch_type & BRANCH_COUNTERS) != 0 ? BRANCH_BYTES + 8U : BRANCH_BYTES;
         uint64_t n = bytes_u64(in);
 
         if (branch_type & BRANCH_HW_INDEX)
@@ -144,7 +145,7 @@ static void skip_branches(struct byte_reader *in, uint64_t branch_type)
         if (n > PERF_FILE_RECORD_MAX / BRANCH_BYTES)
                 in->short_read = true;
         else
-                (void)bytes_take(in, (branch_type & BRANCH_COUNTERS ? BRANCH_BYTES + 8U : BRANCH_BYTES) * n);
+                (void)bytes_take(in, entry_bytes * n);
 }
 
 static void take_copy(struct byte_reader *in, struct perf_entry *entry, const struct perf_event *event)

@@ -70,7 +70,7 @@ static int add_build_id(struct perf_file *file, uint16_t misc, struct byte_reade
         name = (const char *)in->at;
         if (!bytes || in->left == 0)
                 return 0;
-        row.n_bytes = misc & MISC_ID_SIZE ? bytes[PERF_FILE_BUILD_ID_MAX] : PERF_FILE_BUILD_ID_MAX;
+        row.n_bytes = (misc & MISC_ID_SIZE) != 0 ? bytes[PERF_FILE_BUILD_ID_MAX] : PERF_FILE_BUILD_ID_MAX;
         if (row.n_bytes > PERF_FILE_BUILD_ID_MAX)
                 return 0;
         memcpy(row.bytes, bytes, row.n_bytes);

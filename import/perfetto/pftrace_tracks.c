@@ -194,7 +194,7 @@ static int keep_counter(struct pftrace_tracks *t, const struct description *d, s
 
 int pftrace_tracks_describe(struct pftrace_tracks *t, struct text_view message, struct error *err)
 {
-        struct named_process *process;
+        struct named_process *process = NULL;
         struct pftrace_track *of = NULL;
         struct description d;
         int r = read_description(message, &d);
@@ -222,7 +222,7 @@ int pftrace_tracks_describe(struct pftrace_tracks *t, struct text_view message, 
         if (r < 0 || of->kind != PFTRACE_TRACK_IS_PROCESS || of->name == 0)
                 return r;
         r = find_process(t, of->pid, &process, err);
-        if (r == 0)
+        if (process)
                 process->name = of->name;
         return r;
 }

@@ -116,17 +116,11 @@ static bool read_at(struct text_view line, size_t dash, struct ftrace_line *ret)
 
 bool ftrace_line_read(struct text_view line, struct ftrace_line *ret)
 {
-        size_t n = line.n_bytes < TASK_BYTES ? line.n_bytes : TASK_BYTES, at = 0;
-        const char *dash;
-
         if (line.n_bytes > TASK_COLUMN && line.bytes[TASK_COLUMN] == '-' && read_at(line, TASK_COLUMN, ret))
                 return true;
-        while (at < n && (dash = memchr(line.bytes + at, '-', n - at))) {
-                at = (size_t)(dash - line.bytes);
-                if (at != TASK_COLUMN && read_at(line, at, ret))
+        for (size_t at = 0; at < TASK_BYTES && at < line.n_bytes; at++)
+                if (line.bytes[at] == '-' && at != TASK_COLUMN && read_at(line, at, ret))
                         return true;
-                at++;
-        }
         return false;
 }
 

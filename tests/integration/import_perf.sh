@@ -72,8 +72,8 @@ open('$TMPDIR/bad.data', 'wb').write(b)" "$@"
 }
 refused() { # place, bytes, number, words
         damaged "${@:1:3}"
-        ends_with 1 "$HYPROF" import --force "$TMPDIR/bad.data" -o "$TMPDIR/bad.hyp" && grep -q "$4" "$TMPDIR/err" ||
-                { cat "$TMPDIR/err" && return 1; }
+        ends_with 1 "$HYPROF" import --force "$TMPDIR/bad.data" -o "$TMPDIR/bad.hyp" || return
+        grep -q "$4" "$TMPDIR/err" || { cat "$TMPDIR/err" && return 1; }
 }
 records=$(python3 -c "import struct; print(struct.unpack_from('<Q', open('$TMPDIR/fp.data', 'rb').read(), 40)[0])")
 while read -r what at n value words; do

@@ -140,7 +140,7 @@ for script in tests/lint/{cxx,client}_headers.sh tests/lint/*.sh; do
         check "${script##*/}" sh sh "$script"
 done
 check clang-format clang-format run_clang_format
-check codespell codespell codespell --ignore-words-list=inout,mis,te,ans,parm,olt,onot "${sources[@]}" "${scripts[@]}" ./*.md docs
+check codespell codespell codespell --ignore-words-list=inout,mis,te,ans,parm,olt,onot,nd "${sources[@]}" "${scripts[@]}" ./*.md docs
 check pyflakes3 pyflakes3 pyflakes3 python
 check mypy mypy mypy --config-file python/pyproject.toml --cache-dir build/mypy python/src/hyprof python/compat/tracy
 wait
