@@ -43,6 +43,7 @@ struct pass {
         uint64_t walked_ns;          /* when pending ones were looked at last */
         struct path_instance *now;   /* whose path is being walked */
         struct shown_segments shown; /* of `now`; of the run from its beginning on */
+        uint32_t run_thread;         /* whose run is shown; 0 = not known yet */
         /* the pass before */
         struct path_durations durations;
         struct python_parts parts;
@@ -59,10 +60,16 @@ static int no_memory(struct error *err)
 
 /* ------------------------------------------------------------------ segments */
 
-/* The slowest instance is shown: whether this one is slower than those before. */
-static bool is_shown(const struct path *p, const struct path_instance *instance)
+/* The slowest instance is shown, of runs the first: whether this one is it, as far as is known. */
+static bool is_shown(struct pass *pass, const struct path_instance *instance)
 {
-        return p->shown.number == 0 || path_instance_ns(instance) > path_instance_ns(&p->shown);
+        const struct path *p = pass->path;
+
+        if (p->request.zone)
+                return p->shown.number == 0 || path_instance_ns(instance) > path_instance_ns(&p->shown);
+        if (pass->run_thread == 0)
+                pass->run_thread = instance->thread;
+        return instance->thread == pass->run_thread;
 }
 
 static int take_segment(void *context, const struct path_segment *segment)
@@ -74,7 +81,7 @@ static int take_segment(void *context, const struct path_segment *segment)
         what_if_segment(&p->what_if, segment);
         p->segments_ns += segment->end_ns - segment->begin_ns;
         p->n_segments++;
-        if (r == 0 && is_shown(p, pass->now))
+        if (r == 0 && is_shown(pass, pass->now))
                 r = shown_segments_add(&pass->shown, segment);
         if (r == 0 && p->request.take && !pass->is_rehearsal)
                 r = p->request.take(p->request.context, pass->now, segment);
@@ -101,7 +108,7 @@ static void show(struct pass *pass, const struct path_instance *instance)
 {
         struct path *p = pass->path;
 
-        if (!is_shown(p, instance))
+        if (!is_shown(pass, instance))
                 return;
         shown_segments_settle(&pass->shown, &p->past);
         p->shown = *instance;
@@ -640,6 +647,7 @@ static void end(struct pass *pass)
         pass->n_open = 0;
         pass->first_pending = pass->n_pending = 0;
         shown_segments_clear(&pass->shown);
+        pass->run_thread = 0;
         pass->walked_ns = 0;
         p->walk.context = NULL;
 }
