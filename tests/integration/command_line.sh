@@ -3,7 +3,7 @@
 # One table of options is the help, the manuals and the completions; words that are nearly right are guessed; statuses hold
 set -eu
 . tests/tap.sh
-plan 334
+plan 336
 need python3 jq
 
 manuals=${HYPROF%/*}/man
