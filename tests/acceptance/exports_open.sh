@@ -203,16 +203,18 @@ holds "firefox: markers, messages, frames, locks, devices, counters and allocati
 locks_and_devices() {
         export_as chrome every .trace.json || return 1
         # Two waits, the second after the lock was renamed; zones of 200 and 100 ns, each lane a thread of its own;
-        # one of a lane with a name, and a key beyond what numbers of JSON hold.
+        # one of a lane with a name, and a key beyond what numbers of JSON hold.  "key": both ends of an arrow.
         same "lock wait for renamed
 lock wait for renamed
 device kernel
 device kernel
-device kernel" "$(jq -r '.traceEvents[] | select(.cat == "lock" or .cat == "device") | "\(.cat) \(.name)"' \
+device kernel
+device key
+device key" "$(jq -r '.traceEvents[] | select(.cat == "lock" or .cat == "device") | "\(.cat) \(.name)"' \
                 "$TMPDIR/every.trace.json")" || return 1
         same "200 0 null queue lane 0
 100 3 4 queue lane 3
-100 8 18364758544493064720 queue / core 0-1 / BRISC" "$(jq -r '.traceEvents as $all | $all[] | select(.cat == "device") | .tid as $tid |
+100 8 18364758544493064720 queue / core 0-1 / BRISC" "$(jq -r '.traceEvents as $all | $all[] | select(.cat == "device" and .ph == "X") | .tid as $tid |
                 "\(.dur * 1000 | round) \(.args.lane) \(.args.key) \($all[] | select(.ph == "M" and .tid == $tid) | .args.name)"' \
                 "$TMPDIR/every.trace.json")"
 }
