@@ -139,7 +139,9 @@ fi
 if command -v protoc >/dev/null; then
         check_perfetto two_zones
         check_perfetto every
-        holds "every: Perfetto has a track of the device, with two zones" same 2 \
+        holds "every: Perfetto has a track of the device, and one for each of three lanes with a zone" same "1
+1
+1" \
                 "$(protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/every.perfetto" |
                         awk '/name: "queue"/ { n++ } /track_uuid: / { uuid = $2 } /name: "kernel"/ { zones[uuid]++ }
                                 END { for (u in zones) if (n > 0) print zones[u] }')"
