@@ -368,7 +368,7 @@ static const char *take_digits(const char *at, const char *end, struct digits *d
         return at;
 }
 
-/* NULL: what is after the e is no number. */
+/* NULL: no number follows the e. */
 static const char *take_exponent(const char *at, const char *end, int *ret_exponent)
 {
         struct digits d = { .value = 0 };

@@ -71,7 +71,7 @@ int json_pull_string(struct text_view text, struct byte_buffer *room, struct tex
 
 /*
  * A decimal number times 10^@shift, exactly, rounded to the nearest integer (halves away from 0).  Returns
- * false for what is no number or does not fit.
+ * false if it is not a number, or does not fit.
  */
 bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value);
 

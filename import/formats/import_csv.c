@@ -346,7 +346,7 @@ static int read_texts(struct reading *c, struct import_span *span, struct error 
         if (r < 0 || key.n_bytes == 0)
                 return r;
         if (!read_number(key, &span->key.value)) {
-                import_rows_left_out(c->rows, "key that is no number", 1);
+                import_rows_left_out(c->rows, "key that is not a number", 1);
                 return 0;
         }
         if (kind.n_bytes == 0)
@@ -366,7 +366,7 @@ static int put_value(struct reading *c, uint32_t track, uint64_t time, struct er
         int r;
 
         if (!read_value(field(c, COLUMN_VALUE), &value)) {
-                refuse(c, "the value is no number");
+                refuse(c, "the value is not a number");
                 return 0;
         }
         r = import_rows_string(c->rows, field(c, COLUMN_NAME), &value.name, err);
@@ -399,7 +399,7 @@ static bool read_end(struct reading *c, struct import_span *span)
 
         if (end.n_bytes > 0) {
                 if (!decimal_time_parse(end, c->scales[COLUMN_END], &span->end))
-                        refuse(c, "the end is no time");
+                        refuse(c, "the end is not a time");
                 else if (span->end < span->begin)
                         refuse(c, "it ends before it begins");
                 else
@@ -408,7 +408,7 @@ static bool read_end(struct reading *c, struct import_span *span)
         }
         if (!decimal_time_parse(duration, c->scales[COLUMN_DURATION], &span->end) ||
             __builtin_add_overflow(span->begin, span->end, &span->end)) {
-                refuse(c, "the duration is no time");
+                refuse(c, "the duration is not a time");
                 return false;
         }
         return true;
@@ -423,7 +423,7 @@ static int take_row(struct reading *c, struct error *err)
 
         import_rows_count_row(c->rows);
         if (!decimal_time_parse(field(c, COLUMN_BEGIN), c->scales[COLUMN_BEGIN], &span.begin)) {
-                refuse(c, "the begin is no time");
+                refuse(c, "the begin is not a time");
                 return 0;
         }
         if (!has_end && !is_instant && field(c, COLUMN_VALUE).n_bytes == 0) {

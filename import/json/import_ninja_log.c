@@ -152,7 +152,7 @@ static int end_build(struct reader *r, struct error *err)
 
 /* ------------------------------------------------------------------ lines */
 
-/* Returns false for what is no line of the log. */
+/* Returns false if the line is malformed. */
 static bool split(struct text_view line, struct text_view *columns)
 {
         for (unsigned i = 0; i < N_COLUMNS; i++) {

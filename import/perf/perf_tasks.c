@@ -274,7 +274,7 @@ static int apply_name(struct perf_tasks *t, const struct perf_entry *entry, stru
 {
         int r = name_thread(t, entry, err);
 
-        /* A new program has none of the old one's mappings. */
+        /* execve() removes all mappings. */
         if (r == 0 && entry->misc & MISC_EXEC) {
                 uint32_t index;
 

@@ -123,7 +123,7 @@ struct import_rows {
         struct import_mapping *mappings; /* heap */
         uint32_t parent;                 /* row of PROCESSES, of the process that is being added */
         size_t n_mappings, mappings_capacity;
-        uint32_t n_numbers; /* given to what has none of its own */
+        uint32_t n_numbers; /* made up, for tracks without a number */
         uint64_t n_device_clocks;
 
         struct import_events *events; /* while it is written */

@@ -251,7 +251,7 @@ static int take_event(struct reader *r, struct import_tt_lane *lane, uint64_t ti
         if (!r->header.has[TT_TYPE])
                 return add_timer(r, lane, time);
         if (!read_key(r, lane->chip, &key))
-                return refuse(r, "the run host ID or the trace id is no number");
+                return refuse(r, "the run host ID or the trace id is not a number");
         if (text_view_is(type, "ZONE_START") || text_view_is(type, "begin"))
                 return begin_zone(r, lane, time, key);
         if (text_view_is(type, "ZONE_END") || text_view_is(type, "end"))
@@ -278,7 +278,7 @@ static int take_row(struct reader *r, struct text_view line)
         if (code <= 0)
                 return code;
         if (!import_tt_number(r->row.cells[TT_TIME], &time))
-                return refuse(r, "the time is no number of 64 bits");
+                return refuse(r, "the time is not a number of 64 bits");
         return take_event(r, &r->tracks->lanes[lane - 1], time);
 }
 

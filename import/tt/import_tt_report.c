@@ -128,7 +128,7 @@ static int take_host(struct report *p, const struct import_span *common)
         if (r < 0)
                 return r;
         if (!read_host_time(p, COLUMN_HOST_BEGIN, &span.begin))
-                return refuse(p, "HOST START TS is no number");
+                return refuse(p, "HOST START TS is not a number");
         span.track = instant.track = p->host;
         instant.time = span.begin;
         if (text_view_is(type, "signpost")) {
@@ -136,7 +136,7 @@ static int take_host(struct report *p, const struct import_span *common)
                 return r < 0 ? r : 1;
         }
         if (!read_host_time(p, COLUMN_HOST_END, &span.end) || span.end < span.begin)
-                return refuse(p, "HOST END TS is no number, or before HOST START TS");
+                return refuse(p, "HOST END TS is not a number, or before HOST START TS");
         r = import_rows_span(p->tracks->rows, &span, p->tracks->err);
         return r < 0 ? r : 1;
 }

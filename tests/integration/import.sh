@@ -48,7 +48,7 @@ worse,123,123,,9,-4,,,,,,,,,
 END
 kinds=$TMPDIR/kinds.hyp
 holds "spans, values, moments, devices" ends_with 0 "$HYPROF" import "$TMPDIR/kinds.csv" -o "$kinds"
-holds "malformed rows are counted, with the first" grep -q "2 rows malformed (first at line 10: the begin is no time)" "$TMPDIR/err"
+holds "malformed rows are counted, with the first" grep -q "2 rows malformed (first at line 10: the begin is not a time)" "$TMPDIR/err"
 holds "the trace says it as well" grep -q "n_rows=10 n_malformed=2 first_malformed_at=10" <(rows_of "$kinds" import)
 holds "a crossing span has a thread of its own" grep -q 'text="main loop #2"' <(rows_of "$kinds" string)
 holds "what nests does not" same 2 "$("$HYPROF" dump "$kinds" | sed -n '/^run thread=1 /,/^run thread=2 /p' | grep -c '^zone_begin')"
@@ -61,12 +61,12 @@ holds "plots and messages" same "1 1" "$(ops "$kinds" plot_i64) $(ops "$kinds" m
 unfolded() {
         tr -d '\n '
 }
-holds "report has a line for the file" grep -q "imported.*kinds.csv(csv),10rows,2malformed(thefirstat10:thebeginisnotime)" \
+holds "report has a line for the file" grep -q "imported.*kinds.csv(csv),10rows,2malformed(thefirstat10:thebeginisnotatime)" \
         <("$HYPROF" report "$kinds" | unfolded)
 holds "check as well" grep -q "imported.*kinds.csv(csv),10rows,2malformed" <("$HYPROF" check "$kinds" | unfolded)
 holds "and both for programs" same "10 2 10 true
 10 2 10 true" "$({ "$HYPROF" report --json "$kinds" && "$HYPROF" check --json "$kinds"; } |
-        jq -r '.imports.rows[0] | "\(.n_rows) \(.n_malformed) \(.first_malformed_at) \(.first_malformed == "the begin is no time")"')"
+        jq -r '.imports.rows[0] | "\(.n_rows) \(.n_malformed) \(.first_malformed_at) \(.first_malformed == "the begin is not a time")"')"
 holds "values and keys are counted" same "1 1" "$("$HYPROF" report --json "$kinds" | jq -r '[.also_recorded.rows[] |
         select((.kind == "devices" and .what == "values") or (.kind == "in_zones" and .what == "keys")) | .count] | "\(.[0]) \(.[1])"')"
 holds "by exports without a place for them" ends_with 0 "$HYPROF" export chrome "$kinds" -o "$TMPDIR/kinds.json"
@@ -95,7 +95,7 @@ cp "$base" "$TMPDIR/place.hyp"
 holds "in its place" ends_with 0 "$HYPROF" import -q "$TMPDIR/raw.csv" --into "$TMPDIR/place.hyp"
 holds "the same" same "$(ops "$TMPDIR/into.hyp" zone_begin)" "$(ops "$TMPDIR/place.hyp" zone_begin)"
 sed 's/,raw$/,/; s/,clock$/,clock/' "$TMPDIR/raw.csv" >"$TMPDIR/unknown.csv"
-holds "a clock that nobody states is refused" ends_with 1 "$HYPROF" import "$TMPDIR/unknown.csv" --into "$base" -o "$TMPDIR/no.hyp"
+holds "an unknown clock is refused" ends_with 1 "$HYPROF" import "$TMPDIR/unknown.csv" --into "$base" -o "$TMPDIR/no.hyp"
 holds "with the option that states it" grep -q "try: .*--clock" "$TMPDIR/err"
 holds "and then taken" ends_with 0 "$HYPROF" import --clock raw "$TMPDIR/unknown.csv" --into "$base" -o "$TMPDIR/said.hyp"
 holds "one of which there is no reading is refused" ends_with 1 "$HYPROF" import --clock boottime "$TMPDIR/unknown.csv" --into "$base" -o "$TMPDIR/no.hyp"

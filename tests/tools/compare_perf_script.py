@@ -35,7 +35,7 @@ def text(tables, number):
 
 
 def stack_of(tables, number):
-    """Innermost first; the mark of a cut stack (a module of kind 5) is no frame of it."""
+    """Innermost first, without the mark of a cut stack (a module of kind 5)."""
     found = []
     while number:
         row = tables["stack"][number]
