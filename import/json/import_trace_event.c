@@ -7,10 +7,10 @@
 #include "import/file/json_rows.h"
 #include "import/json/trace_event_flows.h"
 #include "import/json/trace_event_head.h"
-#include "import/json/trace_event_pairs.h"
 #include "import/json/trace_event_row.h"
 #include "import/json/trace_event_tracks.h"
 #include "import/rows/import_rows.h"
+#include "import/rows/import_slices.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct reader {
         struct trace_event_head head;
         struct trace_event_clock clock;
         struct trace_event_tracks tracks;
-        struct trace_event_pairs pairs;
+        struct import_slices slices;
         struct trace_event_flows flows;
         struct byte_buffer room;
         uint32_t clock_id, correlation, flow_kind, nanoseconds; /* strings but the first */
@@ -201,15 +201,16 @@ static int take_whole(struct reader *r, struct event *event, struct error *err)
 
 static int take_half(struct reader *r, struct event *event, uint64_t lane, uint32_t track, struct error *err)
 {
-        struct pair_event half = { .lane = lane,
-                                   .time = event->ticks,
-                                   .track = track,
-                                   .is_end = strchr("EeF", event->phase) != NULL };
+        bool is_end = strchr("EeF", event->phase) != NULL;
+        struct import_span half = { .track = track, .begin = event->ticks };
         int e = add_string(r, event->row.name, &half.name, err);
 
         if (e == 0)
                 e = add_args(r, event->row.args, &half.text, err);
-        return e < 0 ? e : trace_event_pairs_add(&r->pairs, &half, err);
+        if (e < 0)
+                return e;
+        return is_end ? import_slices_end(&r->slices, lane, &half, err)
+                      : import_slices_begin(&r->slices, lane, &half, err);
 }
 
 static int take_begin_or_end(struct reader *r, struct event *event, struct error *err)
@@ -596,9 +597,6 @@ static void count_left_out(struct reader *r)
                 const char *kind;
                 uint64_t n;
         } counts[] = {
-                { "end without begin", r->pairs.n_ends_alone },
-                { "begin without end", r->pairs.n_begins_alone },
-                { "end with another name than its begin", r->pairs.n_other_names },
                 { "samples", r->n_samples },
                 { "sort index", r->n_sort_indexes },
                 { "system's trace", r->n_system },
@@ -654,13 +652,13 @@ int import_trace_event_read(struct import_source *source, struct import_rows *ro
         int e;
 
         json_rows_init(&r.json, source);
-        trace_event_pairs_init(&r.pairs, rows);
+        import_slices_init(&r.slices, rows);
         trace_event_flows_init(&r.flows);
         e = begin(&r, err);
         if (e == 0)
                 e = take_rows(&r, err);
         if (e == 0)
-                e = trace_event_pairs_finish(&r.pairs, err);
+                e = import_slices_finish(&r.slices, err);
         if (e == 0)
                 e = trace_event_tracks_finish(&r.tracks, err);
         if (e == 0)
@@ -669,7 +667,7 @@ int import_trace_event_read(struct import_source *source, struct import_rows *ro
                 count_left_out(&r);
         json_rows_deinit(&r.json);
         trace_event_tracks_deinit(&r.tracks);
-        trace_event_pairs_deinit(&r.pairs);
+        import_slices_deinit(&r.slices);
         trace_event_flows_deinit(&r.flows);
         byte_buffer_deinit(&r.room);
         byte_buffer_deinit(&r.flow_category);

@@ -6,7 +6,7 @@
  * Way of the data:  import_source -> [import_trace_event] -> import_rows
  *
  * docs/use/import-trace-event.md says what becomes of which event.  One pass, in the order of the file;
- * memory: as json_rows.h and trace_event_pairs.h say, and 16 bytes for each id of a flow.
+ * memory: as json_rows.h and import_slices.h say, and 16 bytes for each id of a flow.
  */
 #ifndef IMPORT_IMPORT_TRACE_EVENT_H
 #define IMPORT_IMPORT_TRACE_EVENT_H

@@ -2,12 +2,12 @@
 /*
  * import/rows/import_slices.h - spans from events that say their begin and their end apart
  *
- * Way of the data:  import_pftrace, import_ftrace -> [import_slices] -> import_rows
+ * Way of the data:  import_trace_event, import_pftrace, import_ftrace -> [import_slices] -> import_rows
  *
  * An end belongs to the last open begin of its lane, in the order of time; at one time in that of the file.
  * A lane is a thread, a track, or one id of asynchronous work.  Files need not be in the order of time: up to
  * IMPORT_SLICES_WINDOW events wait, and are sorted if those of a lane are not in order, before the older half
- * of them is matched.  Memory: these (6 MB), what is open, and 131,072 lanes or twice those that have
+ * of them is matched.  Memory: these (25 MB), what is open, and 131,072 lanes or twice those that have
  * something open.  Not thread-safe.
  */
 #ifndef IMPORT_IMPORT_SLICES_H
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IMPORT_SLICES_WINDOW    (UINT32_C(1) << 16)
+#define IMPORT_SLICES_WINDOW    (UINT32_C(1) << 18)
 #define IMPORT_SLICES_OPEN_MAX  (UINT32_C(1) << 22) /* further begins are instants at once */
 #define IMPORT_SLICES_LANES_MAX (UINT32_C(1) << 22) /* events of further ones are counted */
 
