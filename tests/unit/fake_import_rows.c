@@ -3,11 +3,15 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "import/file/import_source.h"
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define TEXT_BYTES 4096
 
@@ -616,4 +620,35 @@ void fake_import_rows_dump(const struct import_rows *rows, struct byte_buffer *t
                 byte_buffer_add_format(text, "%s\n", (const char *)lines.text.data + lines.begins[i]);
         byte_buffer_deinit(&lines.text);
         free(lines.begins);
+}
+
+/* ------------------------------------------------------------------ files */
+
+int fake_import_rows_read_path(struct import_rows *rows, const struct fake_import_reader *reader,
+                               const char *path, struct error *err)
+{
+        struct import_source *source;
+        struct text_view head;
+        int r;
+
+        fake_import_rows_init(rows);
+        ck_assert_int_eq(import_source_open(&source, path, err), 0);
+        ck_assert_int_eq(import_source_head(source, &head, err), 0);
+        r = reader->recognise(head) ? reader->read(source, rows, err) : -EINVAL;
+        import_source_close(source);
+        return r;
+}
+
+int fake_import_rows_read_text(struct import_rows *rows, const struct fake_import_reader *reader,
+                               const char *text, struct error *err)
+{
+        int fd = memfd_create("text", MFD_CLOEXEC), r;
+        char path[64];
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        r = fake_import_rows_read_path(rows, reader, path, err);
+        ck_assert_int_eq(close(fd), 0);
+        return r;
 }

@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
+struct import_source;
+
 struct fake_left_out {
         const char *kind;
         uint64_t n;
@@ -91,5 +94,16 @@ uint64_t fake_import_rows_left_out(const struct import_rows *rows, const char *k
  * order give the same.  Without format, version, and places in the file.
  */
 void fake_import_rows_dump(const struct import_rows *rows, struct byte_buffer *text);
+
+struct fake_import_reader {
+        bool (*recognise)(struct text_view head);
+        int (*read)(struct import_source *source, struct import_rows *rows, struct error *err);
+};
+
+/* Read a file, or a text, into rows that they initialise.  Return what the reader does; -EINVAL: not its. */
+int fake_import_rows_read_path(struct import_rows *rows, const struct fake_import_reader *reader,
+                               const char *path, struct error *err);
+int fake_import_rows_read_text(struct import_rows *rows, const struct fake_import_reader *reader,
+                               const char *text, struct error *err);
 
 #endif /* TESTS_UNIT_FAKE_IMPORT_ROWS_H */

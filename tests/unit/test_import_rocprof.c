@@ -1,46 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* import/text/import_rocprof.c: tables of three versions, copies of memory, malformed rows */
 #include "base/error.h"
-#include "import/file/import_source.h"
 #include "import/text/import_rocprof.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define FOLDER "tests/data/import/text/"
 
 static struct import_rows rows;
 static struct error err;
 
+static const struct fake_import_reader reader = { import_rocprof_recognise, import_rocprof_read };
+
 static int read_path(const char *path)
 {
-        struct import_source *source;
-        struct text_view head;
-        int r;
-
-        fake_import_rows_init(&rows);
-        ck_assert_int_eq(import_source_open(&source, path, &err), 0);
-        ck_assert_int_eq(import_source_head(source, &head, &err), 0);
-        r = import_rocprof_recognise(head) ? import_rocprof_read(source, &rows, &err) : -EINVAL;
-        import_source_close(source);
-        return r;
+        return fake_import_rows_read_path(&rows, &reader, path, &err);
 }
 
 static int read_text(const char *text)
 {
-        char path[64];
-        int fd = memfd_create("table", MFD_CLOEXEC), r;
-
-        ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        r = read_path(path);
-        ck_assert_int_eq(close(fd), 0);
-        return r;
+        return fake_import_rows_read_text(&rows, &reader, text, &err);
 }
 
 static const struct {
