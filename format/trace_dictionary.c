@@ -325,6 +325,22 @@ void trace_dictionary_keep_last(struct trace_dictionary *d, enum trace_table tab
         t->n_items = n_rows;
 }
 
+void trace_dictionary_lower_losses(struct trace_dictionary *d, enum trace_loss_reason reason, uint64_t count)
+{
+        struct intern *t = &d->tables[index_of(TRACE_TABLE_LOSSES)];
+
+        d->n_encoded[index_of(TRACE_TABLE_LOSSES)] = 0;
+        for (uint32_t i = 0; i < t->n_items; i++) {
+                struct trace_loss *row = (struct trace_loss *)(void *)t->items + i;
+                uint64_t n = row->count < count ? row->count : count;
+
+                if (row->reason != reason)
+                        continue;
+                row->count -= n;
+                count -= n;
+        }
+}
+
 void trace_dictionary_mark_encoded(struct trace_dictionary *d)
 {
         for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)

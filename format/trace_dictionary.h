@@ -134,6 +134,13 @@ const char *trace_dictionary_find_full(const struct trace_dictionary *d);
 /* Keeps only the last @n_rows rows of a table that was never encoded and whose ids are not in use. */
 void trace_dictionary_keep_last(struct trace_dictionary *d, enum trace_table table, uint32_t n_rows);
 
+/*
+ * trace_dictionary_lower_losses() - takes @count off the rows of LOSSES with this reason
+ * For call stacks that are complete after all.  The whole table counts as not encoded then and is written
+ * anew, so a copy of the trace leaves out its chunks of LOSSES.
+ */
+void trace_dictionary_lower_losses(struct trace_dictionary *d, enum trace_loss_reason reason, uint64_t count);
+
 /* All present rows count as encoded: they came from the file that new ones are appended to. */
 void trace_dictionary_mark_encoded(struct trace_dictionary *d);
 

@@ -222,6 +222,13 @@ static inline double trace_event_device_value(const struct trace_event *event)
         return value;
 }
 
+/* Whether it is a sample whose call stack ends early for want of an unwind table. */
+static inline bool trace_event_lacks_table(const struct trace_event *event)
+{
+        return event->op == TRACE_OP_SAMPLE &&
+               (event->sample.state == TRACE_STACK_NO_TABLE || event->sample.state == TRACE_STACK_TABLE_LATE);
+}
+
 /*
  * Whether @thread was on its CPU at its own WAKEUP: a timer or a signal came before it had begun to wait.
  */

@@ -24,6 +24,24 @@ bool trace_loss_is_lost(uint32_t reason)
         return reason < TRACE_LOSS_COUNT && is_lost[reason];
 }
 
+enum trace_loss_reason trace_loss_of_stack(enum trace_stack_state state)
+{
+        static const enum trace_loss_reason reasons[TRACE_STACK_STATE_COUNT] = {
+                [TRACE_STACK_TRUNCATED] = TRACE_LOSS_STACK_TRUNCATED,
+                [TRACE_STACK_TOO_DEEP] = TRACE_LOSS_STACK_TOO_DEEP,
+                [TRACE_STACK_NO_TABLE] = TRACE_LOSS_STACK_NO_TABLE,
+                [TRACE_STACK_BAD_MEMORY] = TRACE_LOSS_STACK_BAD_MEMORY,
+                [TRACE_STACK_NO_REGISTER] = TRACE_LOSS_STACK_NO_REGISTER,
+                [TRACE_STACK_OTHER_STACK] = TRACE_LOSS_STACK_OTHER,
+                [TRACE_STACK_TABLE_LATE] = TRACE_LOSS_STACK_TABLE_LATE,
+                [TRACE_STACK_LEFT_CODE] = TRACE_LOSS_STACK_LEFT_CODE,
+                [TRACE_STACK_NO_COPY] = TRACE_LOSS_STACK_NO_COPY,
+                [TRACE_STACK_RETURN_PROBE] = TRACE_LOSS_STACK_RETURN_PROBE,
+        };
+
+        return reasons[state];
+}
+
 uint64_t trace_loss_total(const struct trace_dictionary *dictionary)
 {
         uint64_t sum = 0;

@@ -20,6 +20,9 @@ struct trace_dictionary;
 /* @reason: an enum trace_loss_reason, or one of a later version, which counts as no loss */
 bool trace_loss_is_lost(uint32_t reason);
 
+/* The reason under which a call stack of this state is counted; 0 = nothing of it is missing. */
+enum trace_loss_reason trace_loss_of_stack(enum trace_stack_state state);
+
 /* How much was lost, by the rows that the dictionary has so far. */
 uint64_t trace_loss_total(const struct trace_dictionary *dictionary);
 

@@ -277,6 +277,8 @@ struct trace_recording {
         uint64_t end_ns;
         uint64_t offset_ns; /* the time added to its times; two's complement */
         uint64_t error_ns;  /* the largest error of its times against the first recording; see `clock` */
+        uint64_t drift;     /* in 2^-60, two's complement: so much was added as well for each nanosecond after
+                               start_ns */
         uint32_t label;     /* string: for people, each once: "node1", "node1:rank0" */
         uint32_t hostname;  /* string */
         uint32_t boot_id;   /* string; 0 = unknown */
@@ -285,6 +287,15 @@ struct trace_recording {
         uint32_t clock;     /* enum trace_alignment */
         uint32_t first_cpu; /* the number added to the numbers of its CPUs */
         uint32_t n_cpus;
+};
+
+/* A question of a capture to the recorder's machine, and the answer, each with the times of both clocks. */
+struct trace_exchange {
+        uint64_t taker_high, taker_low; /* the boot of the capture's machine: its boot id as a number */
+        uint64_t asked_ns, got_ns;      /* by the capture's CLOCK_MONOTONIC_RAW */
+        uint64_t heard_ns, answered_ns; /* by the recorder's */
+        uint32_t recording;             /* that was captured, in a merged trace; 0 = the only one */
+        uint32_t reserved;              /* not in the file */
 };
 
 /* A file of another tool that was read into this trace. */

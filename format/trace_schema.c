@@ -198,6 +198,7 @@ static const struct trace_field recording_fields[] = {
         FIELD(trace_recording, 10, clock, PLAIN),
         FIELD(trace_recording, 11, first_cpu, PLAIN),
         FIELD(trace_recording, 12, n_cpus, PLAIN),
+        FIELD(trace_recording, 13, drift, DELTA, LATER, .show = TRACE_SHOW_SIGNED),
 };
 
 static const struct trace_field syscall_fields[] = {
@@ -234,6 +235,16 @@ static const struct trace_field import_loss_fields[] = {
         FIELD(trace_import_loss, 1, import, REQUIRED(IMPORTS)),
         FIELD(trace_import_loss, 2, kind, OPTIONAL(STRINGS)),
         FIELD(trace_import_loss, 3, count, PLAIN),
+};
+
+static const struct trace_field exchange_fields[] = {
+        FIELD(trace_exchange, 1, taker_high, DELTA, HEX),
+        FIELD(trace_exchange, 2, taker_low, DELTA, HEX),
+        FIELD(trace_exchange, 3, asked_ns, DELTA),
+        FIELD(trace_exchange, 4, heard_ns, DELTA, TIME),
+        FIELD(trace_exchange, 5, answered_ns, DELTA, TIME),
+        FIELD(trace_exchange, 6, got_ns, DELTA),
+        FIELD(trace_exchange, 7, recording, OPTIONAL(RECORDINGS)),
 };
 
 #define SCHEMA(id, text, type, list, is_interned)                                                         \
@@ -274,6 +285,7 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
         SCHEMA(TRACKS, "track", trace_track, track_fields, true),
         SCHEMA(IMPORTS, "import", trace_import, import_fields, false),
         SCHEMA(IMPORT_LOSSES, "import_loss", trace_import_loss, import_loss_fields, false),
+        SCHEMA(EXCHANGES, "exchange", trace_exchange, exchange_fields, false),
 };
 
 /* Rows are compared and hashed as bytes, so there must be no padding in them. */
@@ -294,6 +306,7 @@ _Static_assert(sizeof(struct trace_device_clock) == 32, "padding");
 _Static_assert(sizeof(struct trace_track) == 20, "padding");
 _Static_assert(sizeof(struct trace_import) == 72, "padding");
 _Static_assert(sizeof(struct trace_import_loss) == 16, "padding");
+_Static_assert(sizeof(struct trace_exchange) == 56, "padding");
 _Static_assert(sizeof(struct trace_program_info) == 12, "padding");
 _Static_assert(sizeof(struct trace_attachment) == 24, "padding");
 _Static_assert(sizeof(struct trace_code_region) == 48, "padding");
@@ -303,7 +316,7 @@ _Static_assert(sizeof(struct trace_syscall) == 48, "padding");
 _Static_assert(sizeof(struct trace_code_line) == 16, "padding");
 _Static_assert(sizeof(struct trace_loss) == 24, "padding");
 _Static_assert(sizeof(struct trace_clock) == 32, "padding");
-_Static_assert(sizeof(struct trace_recording) == 64, "padding");
+_Static_assert(sizeof(struct trace_recording) == 72, "padding");
 
 const struct trace_schema *trace_schema_find(uint32_t table)
 {

@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-#define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 8 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MAJOR 1  /* a reader refuses another major version */
+#define TRACE_VERSION_MINOR 10 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -79,10 +79,11 @@ enum trace_codec {
         X(42, SYSCALLS, "syscall")           \
         X(43, TRACKS, "track")               \
         X(44, IMPORTS, "import")             \
-        X(45, IMPORT_LOSSES, "import_loss")
+        X(45, IMPORT_LOSSES, "import_loss")  \
+        X(46, EXCHANGES, "exchange")
 
 #define TRACE_TABLE_FIRST 16
-#define TRACE_TABLE_COUNT 30
+#define TRACE_TABLE_COUNT 31
 
 enum trace_chunk_kind {
 #define X(id, name) TRACE_CHUNK_##name = (id),
@@ -157,6 +158,8 @@ enum trace_op {
 enum trace_thread_kind {
         TRACE_THREAD_KERNEL = 0, /* a thread as the kernel knows it */
         TRACE_THREAD_FIBER = 1,  /* runs on threads, see FIBER_ENTER */
+        /* Another tool's, which recorded no context switches: when it was on a CPU is not known. */
+        TRACE_THREAD_IMPORTED = 2,
 };
 
 /* struct trace_attachment.kind: X(id, NAME) */
@@ -206,7 +209,8 @@ enum trace_code_source {
         X(1, REFERENCE, "its clock is the timeline")                            \
         X(2, SAME_BOOT, "exact: the same boot, one monotonic clock")            \
         X(3, REALTIME, "by CLOCK_REALTIME, which both hosts kept synchronised") \
-        X(4, REALTIME_FREE, "by CLOCK_REALTIME, not known to be synchronised")
+        X(4, REALTIME_FREE, "by CLOCK_REALTIME, not known to be synchronised")  \
+        X(5, EXCHANGED, "by clock readings over its capture's connection")
 
 enum trace_alignment {
 #define X(id, name, words) TRACE_ALIGNMENT_##name = (id),
@@ -214,7 +218,7 @@ enum trace_alignment {
 #undef X
 };
 
-#define TRACE_ALIGNMENT_COUNT 5 /* ids below this are known */
+#define TRACE_ALIGNMENT_COUNT 6 /* ids below this are known */
 
 /* struct trace_plot.format */
 enum trace_plot_format {
@@ -434,9 +438,11 @@ enum trace_value_kind {
         X(65, PYTHON_MIDDLE,                                                                                     \
           "call stacks without the middle of a deep recursion of Python functions: more than 256 deep")          \
         X(66, WAIT_STACKS_LOST, "call stacks of long waits lost: the ring of the BPF program was full")          \
-        X(67, SYSCALLS_MISSED, "system calls not counted: the kernel had no memory for a thread")
+        X(67, SYSCALLS_MISSED, "system calls not counted: the kernel had no memory for a thread")                \
+        X(68, STACK_COPIES_FULL,                                                                                 \
+          "copies of stacks not kept: the limit was reached, or too many waited (--keep-stacks-max)")
 
-#define TRACE_LOSS_COUNT 68 /* ids below this are known */
+#define TRACE_LOSS_COUNT 69 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -3,7 +3,7 @@
 # list, doctor, check, modules, annotate, why, path, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 87
+plan 91
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -68,6 +68,12 @@ done
 holds "why" in_each hyprof.why/1 why --zone zone_3 "$trace"
 holds "path" in_each hyprof.path/1 path tests/golden/v1.8.hyp
 holds "path of a zone" in_each hyprof.path/1 path --zone frame tests/golden/v1.8.hyp
+holds "path --limit is of each table" same "1 1" "$("$HYPROF" path --json --limit 1 tests/golden/v1.8.hyp | jq -r '"\(.path.rows | length) \(.slowest.rows | length)"')"
+for view in path "report --wall" "report --idle"; do
+        # shellcheck disable=SC2086 # words
+        holds "$view says what the recorder lost" same true "$("$HYPROF" $view --json tests/golden/v1.8.hyp |
+                jq '.warnings | map(contains("call stacks truncated")) | any')"
+done
 holds "path without switches: status 1" ends_with 1 "$HYPROF" path "$trace"
 holds "diff" in_each hyprof.diff/1 diff --anyway "$trace" "$trace"
 if "$HYPROF" doctor >/dev/null 2>&1; then

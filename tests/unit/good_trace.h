@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GOOD_TRACE_CHUNKS_MAX 64
+#define GOOD_TRACE_CHUNKS_MAX 128
 
 struct good_trace {
         struct byte_buffer bytes;

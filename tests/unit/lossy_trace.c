@@ -55,13 +55,16 @@ static uint64_t add_thread(struct trace_builder *b, const struct lossy_trace *t,
                                               .op = TRACE_OP_SAMPLE };
 
                 sample.sample.event = event;
-                sample.sample.stack = stacks[function_at(t, at, random)];
+                sample.sample.stack = t->has_no_callstacks ? 0 : stacks[function_at(t, at, random)];
                 sample.sample.weight = LOSSY_TRACE_PERIOD_NS;
                 sample.sample.state = t->state;
-                if (is_lost(t, number, at, offset, random))
+                if (is_lost(t, number, at, offset, random)) {
                         n_lost++;
-                else
-                        event_encoder_add(&b->encoder, &sample);
+                        continue;
+                }
+                if (t->has_copies)
+                        trace_builder_text(b, sample.time_ns, TRACE_OP_STACK_COPY, "copy");
+                event_encoder_add(&b->encoder, &sample);
         }
         trace_builder_event(b, START_NS + (n + 1) * LOSSY_TRACE_PERIOD_NS,
                             t->has_no_switches ? TRACE_OP_THREAD_EXIT : TRACE_OP_SWITCH_OUT);
@@ -97,19 +100,24 @@ uint64_t lossy_trace_build(struct trace_builder *b, const struct lossy_trace *t)
 {
         struct trace_sample_event sampled = { .mode = TRACE_SAMPLE_MODE_FREQUENCY_HZ, .rate = 1000 };
         struct trace_loss loss = { .reason = TRACE_LOSS_KERNEL_RING_FULL };
-        uint32_t stacks[LOSSY_TRACE_FUNCTIONS], event, module;
+        uint32_t stacks[LOSSY_TRACE_FUNCTIONS], event, module, root = 0;
         uint64_t random = t->random * 2654435761 + 1;
 
         trace_builder_init(b);
         sampled.name = trace_builder_string(b, t->event ? t->event : "cpu-clock");
         sampled.unit = trace_builder_string(b, t->unit ? t->unit : "ns");
         event = trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &sampled);
+        if (t->state >= TRACE_STACK_TRUNCATED)
+                root = trace_builder_stack(
+                        b, 0,
+                        trace_builder_frame(b, trace_builder_module_of(b, TRACE_MODULE_MARK, "[truncated]"),
+                                            0));
         module = trace_builder_module(b, "/bin/prog");
         for (uint32_t i = 0; i < LOSSY_TRACE_FUNCTIONS; i++) {
                 uint32_t frame = trace_builder_frame(b, module, 16 * (i + 1));
                 char name[] = { (char)('a' + i), '\0' };
 
-                stacks[i] = trace_builder_stack(b, 0, frame);
+                stacks[i] = trace_builder_stack(b, root, frame);
                 trace_builder_symbol(b, frame, name, 0);
         }
         for (uint32_t i = 0; i < LOSSY_TRACE_THREADS; i++)

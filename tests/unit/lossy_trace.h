@@ -40,6 +40,8 @@ struct lossy_trace {
         const char *python_samples, *python_bare;        /* likewise */
         bool is_python_late;                             /* the notice says so */
         uint32_t state;                                  /* of all call stacks: enum trace_stack_state */
+        bool has_no_callstacks;                          /* the samples have none */
+        bool has_copies;                                 /* a copy of the stack comes before each sample */
         uint64_t random;                                 /* varies the run */
 };
 

@@ -321,6 +321,25 @@ static void add_eighth_rows(struct trace_builder *b)
             .kind = trace_builder_string(b, "executable_trace"), .count = UINT64_C(1) << 40);
 }
 
+/* Additions of 1.9: a recording whose clock has another rate, and readings of clocks over a connection. */
+static void add_ninth_rows(struct trace_builder *b)
+{
+        ROW(b, RECORDINGS, trace_recording, .label = trace_builder_string(b, "node2"),
+            .clock = TRACE_ALIGNMENT_EXCHANGED, .error_ns = 210000, .drift = (uint64_t)-5);
+        ROW(b, EXCHANGES, trace_exchange, .taker_high = UINT64_C(0xfedcba9876543210), .taker_low = 7,
+            .asked_ns = 5000000, .heard_ns = BEGIN_NS + 100, .answered_ns = BEGIN_NS + 200, .got_ns = 5000900,
+            .recording = 2);
+        ROW(b, EXCHANGES, trace_exchange, .taker_high = UINT64_C(0xfedcba9876543210), .taker_low = 7,
+            .asked_ns = UINT64_MAX, .heard_ns = BEGIN_NS + 100);
+}
+
+/* Additions of 1.10: copies of stacks beyond their limit. */
+static void add_tenth_rows(struct trace_builder *b)
+{
+        ROW(b, LOSSES, trace_loss, .reason = TRACE_LOSS_STACK_COPIES_FULL, .count = 4,
+            .time_ns = BEGIN_NS + 1500);
+}
+
 static void add_eighth_events(struct trace_builder *b)
 {
         uint32_t space = trace_builder_string(b, "correlation");
@@ -401,6 +420,8 @@ void small_trace_build(struct trace_builder *b)
         add_seventh_events(b);
         add_eighth_rows(b);
         add_eighth_events(b);
+        add_ninth_rows(b);
+        add_tenth_rows(b);
         trace_builder_flush(b);
         trace_builder_attachment_part(b, 3, 0,
                                       "\x7f"

@@ -24,7 +24,7 @@
 
 #define N_CHUNKS      4
 #define BODY_BYTES    50
-#define CHUNKS_MAX    64
+#define CHUNKS_MAX    128
 #define PREFIX_BYTES  10
 #define UNKNOWN_CHUNK 900 /* a kind of a newer version */
 
