@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "unwind/cfi_expression.h"
+#include "unwind/code_paths.h"
 #include "unwind/unwind_table.h"
 #include "unwind/walk.h"
 
@@ -179,7 +180,7 @@ static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, 
         struct unwind_rule rule;
 
         if (f->way == STACK_WALK_WAY_CODE && *number != w->machine->fp)
-                return 0; /* such code restores no other */
+                return code_paths_know(w->machine) ? -ENOENT : 0; /* else such code restores no other */
         if (f->way == STACK_WALK_WAY_SIGNAL) {
                 uint16_t offset = w->machine->signal_registers[*number];
 

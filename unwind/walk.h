@@ -17,7 +17,7 @@
 
 #define CACHE_BITS       14
 #define CACHE_SIZE       (1U << CACHE_BITS)
-#define EXIT_BITS        9
+#define EXIT_BITS        12
 #define EXITS_SIZE       (1U << EXIT_BITS)
 #define CACHE_LINE_BYTES 64
 

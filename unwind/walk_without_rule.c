@@ -1,26 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps out of code that no table describes: by its instructions, else by the frame pointer. */
 #include "unwind/code_exit.h"
+#include "unwind/code_paths.h"
 #include "unwind/unwind_table.h"
 #include "unwind/walk.h"
 
+#include <errno.h>
+
 #define ROOT_BYTES_MAX 128 /* the length of code without a rule at a file's entry, such as ld.so's _start */
 
-/* Reads from the instructions how code without a table returns, or that it never returns. */
-static struct unwind_rule read_exit(const struct walk *w)
+#define CALL_BYTES_AFTER 16 /* of a return address, enough for a signal trampoline */
+
+/*
+ * Reads from the instructions how code without a table returns, or that it never returns.  Returns false if
+ * there is nothing to read.
+ */
+static bool read_exit(const struct walk *w, struct unwind_rule *ret_rule)
 {
         const struct unwind_machine *m = w->machine;
-        struct unwind_rule rule = { .cfa = UNWIND_CFA_NONE };
         uint8_t bytes[CODE_EXIT_BYTES];
         size_t n_bytes = w->space->read_code(w->space->context, w->pc, bytes, sizeof(bytes));
 
+        *ret_rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
         if (code_exit_is_sigreturn(m, bytes, n_bytes))
-                rule.cfa = UNWIND_CFA_SIGNAL;
+                ret_rule->cfa = UNWIND_CFA_SIGNAL;
         else if (code_exit_is_never(m, bytes, n_bytes))
-                rule.ra = UNWIND_SAVED_UNDEFINED;
-        else if (!code_exit_find(m, bytes, n_bytes, &rule))
-                rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
-        return rule;
+                ret_rule->ra = UNWIND_SAVED_UNDEFINED;
+        else if (!code_exit_find(m, bytes, n_bytes, ret_rule))
+                *ret_rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+        return true;
+}
+
+/* The same for machines whose code is followed along its paths. */
+static bool read_paths(const struct walk *w, struct unwind_rule *ret_rule)
+{
+        const struct unwind_machine *m = w->machine;
+        uint8_t bytes[CODE_PATHS_BYTES_MAX];
+        size_t at = CODE_PATHS_BYTES_BEFORE;
+        size_t n_bytes = w->space->read_code(w->space->context, w->pc - at, bytes, sizeof(bytes));
+
+        if (n_bytes <= at) {
+                at = 0;
+                n_bytes = w->space->read_code(w->space->context, w->pc, bytes, sizeof(bytes));
+        }
+        *ret_rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+        if (code_exit_is_sigreturn(m, bytes + at, n_bytes - at))
+                ret_rule->cfa = UNWIND_CFA_SIGNAL;
+        else if (!code_paths_find(m, bytes, n_bytes, at, !w->is_exact, ret_rule))
+                *ret_rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+        return n_bytes > 0;
 }
 
 /*
@@ -31,14 +59,42 @@ static struct unwind_rule find_exit(struct walk *w)
 {
         uint64_t avma = w->pc - !w->is_exact;
         struct cache_entry *entry = walk_cache_entry(w->walker->exits, EXIT_BITS, avma);
+        struct unwind_rule rule;
 
         if (!w->space->read_code || w->input->tables_only)
                 return (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
-        if (!walk_is_entry(w, entry, avma))
+        if (walk_is_entry(w, entry, avma))
+                return entry->rule;
+        if (code_paths_know(w->machine) ? read_paths(w, &rule) : read_exit(w, &rule))
                 *entry = (struct cache_entry){ .avma = avma,
                                                .generation = w->space->generation,
-                                               .rule = read_exit(w) };
-        return entry->rule;
+                                               .rule = rule };
+        return rule;
+}
+
+/*
+ * Whether a return address that the paths of code gave may be one: a call leads to it, or it is a signal
+ * trampoline.  Mostly in the cache, under a number that no address of a program has.
+ */
+static bool is_return_address(struct walk *w, uint64_t ra)
+{
+        struct cache_entry *entry = walk_cache_entry(w->walker->exits, EXIT_BITS, ~ra);
+        uint8_t bytes[CODE_PATHS_CALL_BYTES + CALL_BYTES_AFTER];
+        const size_t n_before = CODE_PATHS_CALL_BYTES;
+        size_t n_bytes;
+        bool is_one;
+
+        if (walk_is_entry(w, entry, ~ra))
+                return entry->rule.cfa != UNWIND_CFA_NONE;
+        n_bytes = w->space->read_code(w->space->context, ra - n_before, bytes, sizeof(bytes));
+        if (n_bytes < n_before)
+                return false;
+        is_one = code_paths_is_after_call(w->machine, bytes, n_before) ||
+                 code_exit_is_sigreturn(w->machine, bytes + n_before, n_bytes - n_before);
+        *entry = (struct cache_entry){ .avma = ~ra,
+                                       .generation = w->space->generation,
+                                       .rule = { .cfa = is_one ? UNWIND_CFA_SP : UNWIND_CFA_NONE } };
+        return is_one;
 }
 
 /* Moves the walk to where a call returns, with the stack pointer @cfa.  Returns true. */
@@ -53,22 +109,41 @@ static bool step_to(struct walk *w, struct stack_walk_frame *frame, enum stack_w
         return true;
 }
 
+/* Finds the return address by such a rule.  Returns 1, 0 if it has none, -ENODATA if the copy ends before. */
+static int find_saved_address(const struct walk *w, const struct unwind_rule *rule, uint64_t cfa,
+                              uint64_t *ret_ra)
+{
+        uint64_t at = cfa + (uint64_t)(int64_t)rule->ra_value;
+
+        if (rule->ra == UNWIND_SAVED_IN_REGISTER)
+                return w->is_exact && cfa >= w->sp && walk_read_register(w, w->machine->ra, ret_ra) == 0;
+        if (cfa <= w->sp || at < w->sp)
+                return 0;
+        if (walk_read_u64(w, at, ret_ra))
+                return 1;
+        return code_paths_know(w->machine) && walk_why_unread(w, at) != STACK_WALK_END_BROKEN ? -ENODATA : 0;
+}
+
 /*
  * Steps out of code without a table by its instructions up to its return, if the return address is in code.
+ * Returns 1, 0 if it cannot, or -ENODATA if it could with more of the stack.
  */
-static bool step_exit(struct walk *w, const struct unwind_rule *rule, struct stack_walk_frame *frame)
+static int step_exit(struct walk *w, const struct unwind_rule *rule, struct stack_walk_frame *frame)
 {
         struct stack_walk_code code;
         uint64_t cfa, ra;
+        int r;
 
         if (rule->cfa == UNWIND_CFA_NONE || (rule->cfa == UNWIND_CFA_FP && !w->is_fp_known))
-                return false;
+                return 0;
         cfa = (rule->cfa == UNWIND_CFA_FP ? w->fp : w->sp) + (uint64_t)(int64_t)rule->cfa_offset;
-        if (cfa <= w->sp || !walk_read_u64(w, cfa + (uint64_t)(int64_t)rule->ra_value, &ra))
-                return false;
-        ra &= w->machine->pc_mask;
-        if (!w->space->find(w->space->context, ra - 1, &code))
-                return false;
+        r = find_saved_address(w, rule, cfa, &ra);
+        if (r <= 0)
+                return r;
+        ra = unwind_machine_address(w->machine, ra);
+        if (!w->space->find(w->space->context, ra - 1, &code) ||
+            (code_paths_know(w->machine) && !is_return_address(w, ra)))
+                return 0;
         walk_find_frame_pointer(w, rule, cfa);
         return step_to(w, frame, STACK_WALK_WAY_CODE, ra, cfa);
 }
@@ -151,8 +226,12 @@ bool walk_step_from_nowhere(struct walk *w, struct stack_walk_frame *frame)
 bool walk_step_without_rule(struct walk *w, struct stack_walk_frame *frame)
 {
         const struct unwind_rule exit = find_exit(w);
+        int r;
 
         if (exit.cfa == UNWIND_CFA_SIGNAL)
                 return walk_step_signal(w, frame);
-        return step_exit(w, &exit, frame) || step_frame_pointer(w, exit.ra == UNWIND_SAVED_UNDEFINED, frame);
+        r = step_exit(w, &exit, frame);
+        if (r < 0)
+                return walk_stop(w, walk_why_unread(w, w->out->unread_avma));
+        return r > 0 || step_frame_pointer(w, exit.ra == UNWIND_SAVED_UNDEFINED, frame);
 }

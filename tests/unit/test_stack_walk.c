@@ -498,6 +498,56 @@ START_TEST(test_aarch64_signal)
 }
 END_TEST
 
+/*
+ * Code without a table on a machine with a register for the return address: a leaf function has its caller
+ * from the register, and that one from its place on the stack, if calls lead to both.
+ */
+START_TEST(test_leaf_without_a_table)
+{
+        static const uint32_t code[] = {
+                0x7ff000ef, /* jal ra */
+                0x00813083, /* ld ra, 8(sp) */
+                0x01010113, /* addi sp, sp, 16 */
+                0x00008067, /* ret */
+                0x00b50533, /* add a0, a0, a1 */
+                0x00008067, /* ret */
+                0x7ff000ef, /* jal ra */
+                0x00008067, /* ret */
+        };
+        const struct unwind_machine *m = &unwind_machine_riscv64;
+        unsigned n_reads = 0, n_first;
+
+        begin_anew(m);
+        s.n_reads = &n_reads;
+        s.space.read_code = stack_scene_read_jit_code;
+        s.jit_code = (const uint8_t *)code;
+        s.jit_code_bytes = sizeof(code);
+        s.input.registers.known = UINT64_C(1) << m->sp | UINT64_C(1) << m->ra | UINT64_C(1) << m->fp;
+        s.input.registers.values[m->sp] = STACK;
+        s.input.registers.values[m->ra] = JIT + 4;
+        s.words[1] = JIT + 28;
+        stack_scene_expect(&s, JIT + 16, STACK_WALK_END_NO_TABLE, PCS(JIT + 16, JIT + 4, JIT + 28));
+        ck_assert_uint_eq(s.walk.frames[0].way, STACK_WALK_WAY_CODE);
+        ck_assert_uint_eq(s.walk.frames[1].way, STACK_WALK_WAY_CODE);
+        n_first = n_reads;
+        stack_scene_expect(&s, JIT + 16, STACK_WALK_END_NO_TABLE, PCS(JIT + 16, JIT + 4, JIT + 28));
+        ck_assert_uint_eq(n_reads, n_first); /* all is remembered */
+        /* No call leads to it. */
+        s.words[1] = JIT + 12;
+        stack_scene_expect(&s, JIT + 16, STACK_WALK_END_NO_TABLE, PCS(JIT + 16, JIT + 4));
+        s.input.registers.values[m->ra] = JIT + 8;
+        stack_scene_expect(&s, JIT + 16, STACK_WALK_END_NO_TABLE, PCS(JIT + 16));
+        /* The copy ends first. */
+        s.input.registers.values[m->ra] = JIT + 4;
+        s.input.pieces[0].n_bytes = 8;
+        stack_scene_expect(&s, JIT + 16, STACK_WALK_END_CUT, PCS(JIT + 16, JIT + 4));
+        s.input.pieces[0].n_bytes = sizeof(s.words);
+        /* Only tables are wanted. */
+        s.input.tables_only = true;
+        stack_scene_expect(&s, JIT + 16, STACK_WALK_END_NO_TABLE, PCS(JIT + 16));
+}
+END_TEST
+
 START_TEST(test_riscv64)
 {
         const struct unwind_machine *m = &unwind_machine_riscv64;
