@@ -6,6 +6,7 @@
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
 #include "cli/files/output_file.h"
+#include "cli/on_host/host_record.h"
 #include "cli/options/option_table.h"
 #include "cli/options/record_options.h"
 #include "cli/options/source_options.h"
@@ -371,7 +372,6 @@ static int run_recorder(struct work *w, struct error *err)
                             .bytes_max = options->embed_bytes_max,
                             .spool = options->no_symbolize ? NULL : &w->spool },
                 .signals = w->signals,
-                .keep_stacks = options->keep_stacks,
                 .python = options->python,
                 .off_cpu = options->off_cpu,
                 .syscalls = options->syscalls,
@@ -653,6 +653,14 @@ static int run(struct record_options *options, char **argv)
         return record_into(&file, options, argv, NULL, &signals);
 }
 
+/* On another machine what can be recorded is checked there. */
+static int run_on_host(struct record_options *options, char **argv)
+{
+        if (options->help || (!argv && !record_options_is_attaching(options)))
+                return run(options, argv);
+        return host_record_run(options, argv);
+}
+
 const struct option_table *cmd_record_options(void)
 {
         return record_options_table();
@@ -680,9 +688,9 @@ int cmd_record(int argc, char **argv)
                 if (options->lists_events && !options->help)
                         status = list_events();
                 else if (options->view && !options->help)
-                        status = record_and_view_run(options, argv, run);
+                        status = record_and_view_run(options, argv, options->host.on ? run_on_host : run);
                 else
-                        status = run(options, argv);
+                        status = (options->host.on ? run_on_host : run)(options, argv);
         }
         record_options_deinit(options);
         free(options);

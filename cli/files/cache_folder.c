@@ -101,6 +101,11 @@ bool cache_folder_open_tables(struct table_store *store)
         return is_open;
 }
 
+char *cache_folder_find_boards(void)
+{
+        return cache_place_find("boards").path;
+}
+
 char *cache_folder_find_kept(void)
 {
         struct invoking_user user = invoking_user_read();

@@ -3,7 +3,7 @@
  * cli/files/cache_folder.h - the folders where indexes of debug information and of time lines, and unwind
  * tables, are kept for the next time
  *
- * Way of the data:  environment -> [cache_folder] -> index_cache, timeline_cache, table_store
+ * Way of the data:  environment -> [cache_folder] -> index_cache, timeline_cache, table_store, host_board
  *
  * $HYPROF_CACHE_DIR (empty: nowhere), else $XDG_CACHE_HOME/hyprof, else ~/.cache/hyprof, of the process's
  * user, and under sudo of the invoking user: a home of another user is not used.
@@ -29,6 +29,9 @@ bool cache_folder_open_timeline(struct timeline_cache *cache);
  * again.  Heap; NULL = nowhere.
  */
 char *cache_folder_find_kept(void);
+
+/* The folder "boards" in it; it need not exist.  Heap; NULL = nowhere. */
+char *cache_folder_find_boards(void);
 
 /* The same of the folder "unwind" in it. */
 bool cache_folder_open_tables(struct table_store *store);

@@ -51,7 +51,7 @@ struct option_group {
 #define OPTION_DEFAULT_TRACE "hyprof.hyp"
 
 #define OPTION_LONG_ONLY 256
-#define OPTION_ROWS_MAX  64
+#define OPTION_ROWS_MAX  80
 
 struct option_table {
         const char *command;  /* "hyprof dump" */

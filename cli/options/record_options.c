@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/options/argument_words.h"
 #include "cli/options/common_options.h"
+#include "cli/options/host_options.h"
 #include "cli/options/source_options.h"
 #include "cli/terminal/complaint.h"
 #include "instrument/client_abi.h"
@@ -32,6 +33,7 @@
 #define PYTHON_CHOICES "auto|frames|off" /* as enum python_mode */
 #define SCOPE_CHOICES  "auto|cgroup|cpus|threads"
 #define EMBED_CHOICES  "auto|all|none"
+#define KEEP_CHOICES   "[=cut|all]"
 #define DROP_CHOICES   "oldest|newest"
 #define BUFFER_MIN     (UINT64_C(1) << 16)
 #define BUFFER_MAX     (UINT64_C(1) << 34)
@@ -49,6 +51,7 @@ enum {
         LETTER_PYTHON,
         LETTER_STACK_SIZE,
         LETTER_KEEP_STACKS,
+        LETTER_KEEP_STACKS_MAX,
         LETTER_OFF_CPU,
         LETTER_SYSCALLS,
         LETTER_IDLE,
@@ -73,6 +76,7 @@ enum {
         LETTER_BUFFER,
         LETTER_DROP,
         LETTER_LINGER,
+        LETTER_ATTENDED,
         LETTER_ZONES, /* from here on in the order of `families` */
         LETTER_FRAMES,
         LETTER_MESSAGES,
@@ -115,7 +119,11 @@ static const struct option_row option_rows[] = {
         { LETTER_STACK_SIZE, "stack-size", "SIZE",
           "how much of the stack is copied with each sample: 1K to 64K; default: 32K where the kernel's rings have room "
           "for a quarter of a second, which they have up to about 4,000 samples a second, else 16K" },
-        { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies to the trace, too" },
+        { LETTER_KEEP_STACKS, "keep-stacks", KEEP_CHOICES,
+          "write these copies to the trace, too, which have what the program had on its stacks: cut, those of call "
+          "stacks that lack an unwind table, for 'hyprof symbolize --debug-dir'; all; default: all" },
+        { LETTER_KEEP_STACKS_MAX, "keep-stacks-max", "SIZE",
+          "the limit for all of these copies, before they are packed to a twentieth or less: 64M, 4G; default: 1G" },
         { LETTER_OFF_CPU, "off-cpu", NULL,
           "record what threads wait for, where, and which thread wakes them" },
         { LETTER_IDLE, "idle", NULL,
@@ -158,6 +166,8 @@ static const struct option_row option_rows[] = {
           "with --listen: which events are dropped, and counted, when that is full; default: oldest" },
         { LETTER_LINGER, "linger", "TIME",
           "with --listen: how long to wait at the end while nothing is taken; default: until Ctrl-C" },
+        { LETTER_ATTENDED, "attended", NULL, NULL },
+        HOST_OPTION_ROWS,
         { LETTER_MAX_SIZE, "max-size", "SIZE",
           "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
         { LETTER_VIEW, "view", NULL,
@@ -198,10 +208,11 @@ static const struct option_group groups[] = {
           "self scope as-root" },
         { "How often", "count strict-freq", NULL },
         { "Call stacks, their names and code", "unwind python embed embed-source no-symbolize",
-          "stack-size keep-stacks embed-max source-dir" },
+          "stack-size keep-stacks keep-stacks-max embed-max source-dir" },
         { "Events that the program reports", "zones frames messages plots memory locks devices",
           "client-ring" },
         { "When it ends", "delay max-size ring trigger", "max-dumps ignore-child-status" },
+        { "On another machine", "on deploy sudo debug-dir", "sysroot" },
         { "From another machine", "listen", "no-wait buffer drop linger" },
 };
 
@@ -304,11 +315,12 @@ static int take_stack_size(struct record_options *options, const char *value)
         return 0;
 }
 
-static int take_embed_max(struct record_options *options, const char *value)
+/* The limit for what a recording keeps. */
+static int take_limit(const char *name, const char *value, uint64_t *ret_bytes)
 {
-        if (option_parse_bytes(value, 0, EMBED_BYTES_MAX, &options->embed_bytes_max) == 0)
+        if (option_parse_bytes(value, 0, EMBED_BYTES_MAX, ret_bytes) == 0)
                 return 0;
-        complain("error: --embed-max %s: not a size such as 64M, up to 64G", value);
+        complain("error: %s %s: not a size such as 64M, up to 64G", name, value);
         return -EINVAL;
 }
 
@@ -415,8 +427,6 @@ static bool *find_switch(struct record_options *options, int letter)
                 return &options->is_rate_strict;
         case LETTER_LIST_EVENTS:
                 return &options->lists_events;
-        case LETTER_KEEP_STACKS:
-                return &options->keep_stacks;
         case LETTER_OFF_CPU:
                 return &options->off_cpu;
         case LETTER_SYSCALLS:
@@ -440,6 +450,8 @@ static bool *find_switch(struct record_options *options, int letter)
                 return &options->view;
         case LETTER_IGNORE_STATUS:
                 return &options->ignore_status;
+        case LETTER_ATTENDED:
+                return &options->is_attended;
         case 'g':
                 return &options->has_callstacks;
         case LETTER_NO_SYMBOLIZE:
@@ -491,9 +503,24 @@ static int take_listening(struct record_options *options, int letter, const char
         return 0;
 }
 
-static int take_option(void *context, int letter, const char *value)
+static void take_path(struct record_options *options, const char *value)
 {
-        struct record_options *options = context;
+        options->has_path = true;
+        options->to_stdout = is_stdout(value);
+        options->path = options->to_stdout ? "standard output" : value;
+}
+
+static int take_keeping(struct record_options *options, int letter, const char *value)
+{
+        if (letter == LETTER_KEEP_STACKS_MAX)
+                return take_limit("--keep-stacks-max", value, &options->unwinder.kept_bytes_max);
+        options->unwinder.keeping = value && strcmp(value, "cut") == 0 ? STACK_KEEPING_CUT
+                                                                       : STACK_KEEPING_ALL;
+        return 0;
+}
+
+static int take_own_option(struct record_options *options, int letter, const char *value)
+{
         bool *is_on = find_switch(options, letter);
 
         if (is_on) {
@@ -527,11 +554,14 @@ static int take_option(void *context, int letter, const char *value)
                 return take_max_size(options, value);
         case LETTER_STACK_SIZE:
                 return take_stack_size(options, value);
+        case LETTER_KEEP_STACKS:
+        case LETTER_KEEP_STACKS_MAX:
+                return take_keeping(options, letter, value);
         case LETTER_EMBED:
                 options->embed = (enum code_keeper_mode)argument_words_find(EMBED_CHOICES, value);
                 return 0;
         case LETTER_EMBED_MAX:
-                return take_embed_max(options, value);
+                return take_limit("--embed-max", value, &options->embed_bytes_max);
         case LETTER_RING:
                 return take_flight(options, value);
         case LETTER_TRIGGER:
@@ -564,18 +594,46 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_LINGER:
                 return take_listening(options, letter, value);
         case 'o':
-                options->has_path = true;
-                options->to_stdout = is_stdout(value);
-                options->path = options->to_stdout ? "standard output" : value;
+                take_path(options, value);
                 return 0;
         default:
                 return -EINVAL; /* not reached */
         }
 }
 
+static int take_option(void *context, int letter, const char *value)
+{
+        struct record_options *options = context;
+        int r = host_options_take(&options->host, letter, value);
+
+        if (r != 0)
+                return r < 0 ? r : 0;
+        r = take_own_option(options, letter, value);
+        /* The trace is here, and so is the viewer. */
+        if (r < 0 || letter == 'o' || letter == LETTER_VIEW)
+                return r;
+        return host_options_forward(&options->host, option_table_find_letter(&table, letter), value);
+}
+
+/* Contradictory options about another machine; NULL = none. */
+static const char *find_wrong_host(const struct record_options *options)
+{
+        if (!options->host.on)
+                return host_options_find_stray(&options->host);
+        if (options->listen)
+                return "--on takes the trace itself; --listen leaves that to a capture; use one of them";
+        if (options->to_stdout)
+                return "--on writes the trace to a file, so that it can go on after a cut; -o - is a pipe";
+        if (options->ring)
+                return "--on and --ring keep the recording in different ways; use one of them";
+        return NULL;
+}
+
 /* Contradictory options about a taker; NULL = none. */
 static const char *find_wrong_listening(const struct record_options *options)
 {
+        if (options->host.on)
+                return NULL;
         if (!options->listen)
                 return options->no_wait || options->listen_bytes != 0 || options->linger_ns != UINT64_MAX ||
                                        options->drops_newest
@@ -603,45 +661,65 @@ static const char *find_wrong_ring(const struct record_options *options)
                        : NULL;
 }
 
+/* Contradictory options about which samples are taken. */
+static const char *find_wrong_samples(const struct record_options *options)
+{
+        const struct event_request *events = &options->events;
+
+        if (options->has_period && options->has_rate)
+                return "use only one of -F (samples a second) and -c (one sample in so many events)";
+        if (events->no_samples && events->n_specs > 0)
+                return "--no-sampling leaves out the events that -e names";
+        if (events->no_samples && !events->rate_is_default)
+                return "--no-sampling cannot be combined with -F or -c, which set the rate of samples";
+        if (options->unwinder.keeping != STACK_KEEPING_NONE && options->unwinder.mode == UNWIND_FP)
+                return "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
+        if (options->embed_source && options->no_symbolize)
+                return "--embed-source needs the lines that --no-symbolize leaves out";
+        return NULL;
+}
+
+/* Contradictory options about context switches. */
+static const char *find_wrong_switches(const struct record_options *options)
+{
+        if (options->off_cpu && options->no_switches)
+                return "--off-cpu needs the switches that --no-switches leaves out";
+        if (options->off_cpu && options->events.no_samples)
+                return "--off-cpu needs the switches that --no-sampling leaves out";
+        if (options->idle && !options->off_cpu)
+                return "--idle is a part of --off-cpu; use both";
+        if (options->syscalls && (options->no_switches || options->events.no_samples))
+                return "--syscalls counts in the BPF program of the switches, which --no-switches and --no-sampling "
+                       "leave out";
+        return NULL;
+}
+
+static const char *find_wrong_scope(const struct event_scope_request *scope)
+{
+        int n_ways = (scope->n_pids + scope->n_tids > 0) + scope->whole_machine + (scope->cgroup != NULL);
+
+        if (n_ways > 1)
+                return "use only one of -p (with -t), -a and --cgroup";
+        if (scope->cgroup && scope->cgroup[0] == '\0')
+                return "--cgroup is empty; the root of all is /";
+        return NULL;
+}
+
 /* Contradictory options. */
 static int check(const struct record_options *options)
 {
-        const struct event_scope_request *scope = &options->scope;
-        int n_ways = (scope->n_pids + scope->n_tids > 0) + scope->whole_machine + (scope->cgroup != NULL);
-        const char *wrong = NULL;
+        const char *const wrongs[] = { find_wrong_scope(&options->scope), find_wrong_switches(options),
+                                       find_wrong_samples(options),       find_wrong_ring(options),
+                                       find_wrong_listening(options),     find_wrong_host(options) };
 
-        if (options->has_period && options->has_rate)
-                wrong = "use only one of -F (samples a second) and -c (one sample in so many events)";
-        else if (n_ways > 1)
-                wrong = "use only one of -p (with -t), -a and --cgroup";
-        else if (options->off_cpu && options->no_switches)
-                wrong = "--off-cpu needs the switches that --no-switches leaves out";
-        else if (options->off_cpu && options->events.no_samples)
-                wrong = "--off-cpu needs the switches that --no-sampling leaves out";
-        else if (options->idle && !options->off_cpu)
-                wrong = "--idle is a part of --off-cpu; use both";
-        else if (options->events.no_samples && options->events.n_specs > 0)
-                wrong = "--no-sampling leaves out the events that -e names";
-        else if (options->events.no_samples && !options->events.rate_is_default)
-                wrong = "--no-sampling cannot be combined with -F or -c, which set the rate of samples";
-        else if (scope->cgroup && scope->cgroup[0] == '\0')
-                wrong = "--cgroup is empty; the root of all is /";
-        else if (options->keep_stacks && options->unwinder.mode == UNWIND_FP)
-                wrong = "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
-        else if (options->embed_source && options->no_symbolize)
-                wrong = "--embed-source needs the lines that --no-symbolize leaves out";
-        else if (options->syscalls && (options->no_switches || options->events.no_samples))
-                wrong = "--syscalls counts in the BPF program of the switches, which --no-switches and --no-sampling "
-                        "leave out";
-        if (!wrong)
-                wrong = find_wrong_ring(options);
-        if (!wrong)
-                wrong = find_wrong_listening(options);
-        if (!wrong)
-                return 0;
-        complain("error: %s", wrong);
-        complain_try("hyprof record --help");
-        return -EINVAL;
+        for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+                if (!wrongs[i])
+                        continue;
+                complain("error: %s", wrongs[i]);
+                complain_try("hyprof record --help");
+                return -EINVAL;
+        }
+        return 0;
 }
 
 int record_options_parse(struct record_options *options, int argc, char **argv, int *ret_operand)
@@ -650,6 +728,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         options->events.rate_hz = DEFAULT_HZ;
         options->events.rate_is_default = true;
         options->embed_bytes_max = CODE_KEEPER_BYTES_MAX;
+        options->unwinder.kept_bytes_max = STACK_KEEPING_BYTES_DEFAULT;
         options->n_dumps_max = DUMPS_DEFAULT;
         options->linger_ns = UINT64_MAX;
         options->scope.pids = options->pids;
@@ -665,6 +744,7 @@ void record_options_deinit(struct record_options *options)
 {
         for (size_t i = 0; i < options->n_triggers; i++)
                 ring_trigger_deinit(&options->triggers[i]);
+        host_options_deinit(&options->host);
 }
 
 void record_options_print_help(void)

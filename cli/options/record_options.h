@@ -8,6 +8,7 @@
 #define CLI_OPTIONS_RECORD_OPTIONS_H
 
 #include "analyze/trace/zone_pattern.h"
+#include "cli/options/host_options.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/event_scope.h"
 #include "sampler/keep/code_keeper.h"
@@ -49,31 +50,32 @@ struct record_options {
         struct event_request events;
         struct unwind_request unwinder;
         enum python_mode python;
+        enum code_keeper_mode embed;
         struct event_scope_request scope; /* its lists are those below */
         uint32_t pids[RECORD_OPTIONS_TASKS_MAX];
         uint32_t tids[RECORD_OPTIONS_TASKS_MAX];
-        uint32_t families; /* CLIENT_ABI_FAMILY_*; 0 = all */
+        uint32_t families;    /* CLIENT_ABI_FAMILY_*; 0 = all */
+        uint32_t n_dumps_max; /* that triggers may cause */
         uint64_t client_ring_bytes;
-        uint64_t duration_ns; /* 0 = until the end */
-        uint64_t delay_ns;    /* before the recording begins */
-        uint64_t bytes_max;   /* of the trace; 0 = without limit */
-        enum code_keeper_mode embed;
+        uint64_t duration_ns;     /* 0 = until the end */
+        uint64_t delay_ns;        /* before the recording begins */
+        uint64_t bytes_max;       /* of the trace; 0 = without limit */
         uint64_t embed_bytes_max; /* 0 = nothing */
         uint64_t ring_ns;         /* how long the ring reaches back; 0 = as far as fits */
         uint64_t ring_bytes;      /* of events in memory */
         char ring_words[40];      /* as it was asked for */
-        uint32_t n_dumps_max;     /* that triggers may cause */
         struct ring_trigger triggers[RECORD_OPTIONS_TRIGGERS_MAX];
         size_t n_triggers;
         const char *listen;         /* --listen: the address where takers of the trace connect; NULL = none */
         uint64_t listen_bytes;      /* of events that wait in memory */
         uint64_t linger_ns;         /* how long to wait for a taker at the end; UINT64_MAX = without limit */
         bool no_wait, drops_newest; /* begin without a taker; drop new events, not those that wait */
+        struct host_options host;   /* another machine to record on */
+        bool is_attended;           /* by hyprof record --on, which knows the address, and speaks for it */
         bool has_path;              /* -o was given */
         bool has_rate, has_period;  /* -F, -c */
         bool to_stdout;             /* -o -: standard output gets the trace and nothing else */
         bool ring;                  /* only the end is kept */
-        bool keep_stacks;
         bool off_cpu;
         bool no_switches;
         bool syscalls;       /* count system calls */

@@ -66,6 +66,9 @@ void complain_of_trace(int code, const char *path, const struct error *err)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)
                 complain_try("a newer hyprof");
+        else if (code == -EACCES && access(path, R_OK) < 0) /* and it is not the result that was refused */
+                complain_try(
+                        "sudo chown, to make it yours: also under sudo, traces are read with your rights");
 }
 
 void complain_of_existing(const char *command, const char *option, const char *path, const char *trace,

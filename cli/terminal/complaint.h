@@ -25,7 +25,7 @@ void complain_next(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 /*
  * complain_of_trace() - that a trace could not be read: the words, and what to try
- * @code:  -errno: -ENOENT, -EISDIR, -EBADMSG and -ENOTSUP have a remedy, others none
+ * @code:  -errno: -ENOENT, -EISDIR, -EBADMSG, -ENOTSUP and -EACCES have a remedy, others none
  */
 void complain_of_trace(int code, const char *path, const struct error *err);
 

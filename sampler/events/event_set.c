@@ -477,7 +477,7 @@ int event_set_enable(struct event_set *set, struct error *err)
                         if ((set->handles[i].spec != TRACKER) == samples &&
                             ioctl(set->handles[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
                                 return error_errno(err, "enable events");
-        event_set_silence(set, false);
+        event_set_ring_again(set);
         return 0;
 }
 
@@ -492,11 +492,21 @@ void event_set_answer(struct event_set *set, size_t at)
 }
 
 /* If the ioctl fails, the doorbell rings too often, or urgent files wait for the collector's next look. */
-void event_set_silence(struct event_set *set, bool silent)
+static void turn(struct event_doorbell *bell, bool on)
+{
+        if (__atomic_exchange_n(&bell->rings, on, __ATOMIC_RELAXED) != on)
+                (void)ioctl(bell->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void event_set_silence(struct event_set *set, size_t at)
+{
+        turn(&set->doorbells[at], false);
+}
+
+void event_set_ring_again(struct event_set *set)
 {
         for (size_t at = 0; set->doorbells && at < set->cpus.n_cpus; at++)
-                (void)ioctl(set->doorbells[at].fd, silent ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE,
-                            0);
+                turn(&set->doorbells[at], true);
 }
 
 int event_set_try_cpus(void)
@@ -550,7 +560,8 @@ void event_set_disable(struct event_set *set)
 {
         for (size_t i = 0; i < set->n_handles; i++)
                 (void)ioctl(set->handles[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-        event_set_silence(set, true);
+        for (size_t at = 0; set->doorbells && at < set->cpus.n_cpus; at++)
+                event_set_silence(set, at);
 }
 
 void event_set_pause(struct event_set *set, bool paused)
@@ -646,6 +657,17 @@ bool event_set_is_double(struct event_set *set, const struct perf_record *rec)
         handle = find_handle(set, rec->event);
         owner = event_owners_find(&set->owners, rec->tid);
         return handle && owner != 0 && owner != handle->tid;
+}
+
+uint64_t event_set_count_bytes(const struct event_set *set)
+{
+        uint64_t n_bytes = 0;
+
+        for (size_t i = 0; i < set->n_rings; i++)
+                n_bytes += set->rings[i].map_bytes;
+        for (size_t at = 0; set->doorbells && at < set->cpus.n_cpus; at++)
+                n_bytes += set->doorbells[at].ring.map_bytes;
+        return n_bytes;
 }
 
 bool event_set_is_tracker_ring(const struct event_set *set, size_t ring)

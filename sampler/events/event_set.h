@@ -59,7 +59,8 @@ struct event_handle {
 
 /* The doorbell of one CPU: a descriptor to poll, and a ring of one page. */
 struct event_doorbell {
-        int fd; /* owned */
+        int fd;     /* owned */
+        bool rings; /* atomic: the collector begins and ends with it, the opener is in between */
         struct perf_ring ring;
 };
 
@@ -165,10 +166,16 @@ bool event_set_has_doorbells(const struct event_set *set);
 void event_set_answer(struct event_set *set, size_t at);
 
 /*
- * Turns all doorbells off or on.  Once they are on again, the tracker's rings have the records that came in
- * between.
+ * Turns the doorbell of the CPU number @at off, until event_set_ring_again().  Either interrupts the CPU, so
+ * only those that have rung are silenced, and idle ones are left alone.
  */
-void event_set_silence(struct event_set *set, bool silent);
+void event_set_silence(struct event_set *set, size_t at);
+
+/* Turns the doorbells on that are off.  The tracker's rings have the records that came in between. */
+void event_set_ring_again(struct event_set *set);
+
+/* Memory of all rings, which the kernel holds. */
+uint64_t event_set_count_bytes(const struct event_set *set);
 
 /* True for the rings of the dummy events: they hold no samples. */
 bool event_set_is_tracker_ring(const struct event_set *set, size_t ring);

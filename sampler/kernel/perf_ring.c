@@ -130,8 +130,9 @@ void perf_ring_consume(struct perf_ring *ring, size_t n_bytes)
 
 void perf_ring_release(struct perf_ring *ring)
 {
-        if (!ring->meta)
+        if (!ring->meta || perf_ring_count_to_release(ring) == 0)
                 return;
+        ring->told_bytes = ring->tail_bytes;
         /*
          * Pairs with the kernel's load of data_tail: the kernel overwrites the space only after our reads.
          */

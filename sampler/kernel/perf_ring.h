@@ -22,6 +22,7 @@ struct perf_ring {
         size_t map_bytes;
         uint64_t head_bytes; /* of the kernel when we last looked */
         uint64_t tail_bytes; /* consumed since the ring began */
+        uint64_t told_bytes; /* of these the kernel knows */
         uint8_t *wrapped;    /* room for a record that crosses the end; owned */
 };
 
@@ -58,6 +59,12 @@ void perf_ring_consume(struct perf_ring *ring, size_t n_bytes);
 
 /* Gives everything consumed so far back to the kernel. */
 void perf_ring_release(struct perf_ring *ring);
+
+/* The bytes that it would give back. */
+static inline uint64_t perf_ring_count_to_release(const struct perf_ring *ring)
+{
+        return ring->tail_bytes - ring->told_bytes;
+}
 
 /* Gives back all that the kernel has put in by now, unread. */
 void perf_ring_discard(struct perf_ring *ring);

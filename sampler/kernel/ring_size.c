@@ -11,12 +11,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TRACKER_BYTES      (UINT32_C(1) << 17)
-#define TRACKER_BYTES_ROOT (UINT32_C(1) << 19)
-#define TRACKER_BYTES_ALL  (UINT32_C(1) << 22)
+#define TRACKER_BYTES       (UINT32_C(1) << 17)
+#define TRACKER_BYTES_ROOT  (UINT32_C(1) << 21)
+#define TRACKER_BYTES_ALL   (UINT32_C(1) << 22)
+#define TRACKERS_BYTES_ROOT (UINT32_C(1) << 26) /* of all CPUs together */
+#define TRACKERS_BYTES_ALL  (UINT32_C(1) << 28)
 
 #define RATE_UNKNOWN_HZ   10000
 #define SHARE_OF_A_SECOND 4
+#define SHARE_AT_LEAST    10 /* of a second, with shorter copies where there are many CPUs */
 #define SHARE_OF_MEMORY   16
 #define SAMPLE_BYTES      512 /* of a record without the copy of its stack: numbers, registers, some frames */
 #define ALLOWED_MIN       (UINT32_C(1) << 15)
@@ -32,18 +35,34 @@ uint64_t ring_size_need(const struct ring_size_wanted *wanted)
         return need_bytes / SHARE_OF_A_SECOND;
 }
 
+static size_t halve_until_all_fit(size_t bytes, size_t least_bytes, uint64_t n_cpus, uint64_t all_bytes)
+{
+        while (bytes > least_bytes && n_cpus > 0 && bytes > all_bytes / n_cpus)
+                bytes /= 2;
+        return bytes;
+}
+
 size_t ring_size_find(const struct ring_size_wanted *wanted)
 {
         uint64_t need_bytes = ring_size_need(wanted);
-        uint64_t limit_bytes = RING_SIZE_BYTES_MAX;
-        uint64_t bytes = RING_SIZE_BYTES_MIN;
+        uint64_t all_bytes = RING_SIZE_ALL_BYTES;
+        uint64_t bytes = RING_SIZE_BYTES_USUAL;
 
-        if (wanted->memory_bytes > 0 && wanted->n_cpus > 0 &&
-            wanted->memory_bytes / SHARE_OF_MEMORY / wanted->n_cpus < limit_bytes)
-                limit_bytes = wanted->memory_bytes / SHARE_OF_MEMORY / wanted->n_cpus;
-        while (bytes < need_bytes && bytes * 2 <= limit_bytes)
+        if (wanted->memory_bytes > 0 && wanted->memory_bytes / SHARE_OF_MEMORY < all_bytes)
+                all_bytes = wanted->memory_bytes / SHARE_OF_MEMORY;
+        while (bytes < need_bytes && bytes < RING_SIZE_BYTES_MAX)
                 bytes *= 2;
-        return (size_t)bytes;
+        return halve_until_all_fit((size_t)bytes, RING_SIZE_BYTES_MIN, wanted->n_cpus, all_bytes);
+}
+
+uint32_t ring_size_copy(const struct ring_size_wanted *wanted, size_t ring_bytes)
+{
+        struct ring_size_wanted shorter = *wanted;
+
+        while (wanted->rate_hz > 0 && shorter.copy_bytes / 2 >= RING_SIZE_COPY_MIN &&
+               ring_size_need(&shorter) / SHARE_AT_LEAST * SHARE_OF_A_SECOND > ring_bytes)
+                shorter.copy_bytes /= 2;
+        return (uint32_t)shorter.copy_bytes;
 }
 
 /* Maps one ring as the recording will map it; NULL if that is not allowed. */
@@ -88,11 +107,13 @@ size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus)
         return bytes;
 }
 
-size_t ring_size_of_tracker(bool locks_memory, bool whole_machine)
+size_t ring_size_of_tracker(bool locks_memory, bool whole_machine, size_t n_cpus)
 {
         if (!locks_memory)
                 return TRACKER_BYTES;
-        return whole_machine ? TRACKER_BYTES_ALL : TRACKER_BYTES_ROOT;
+        return whole_machine
+                       ? halve_until_all_fit(TRACKER_BYTES_ALL, TRACKER_BYTES, n_cpus, TRACKERS_BYTES_ALL)
+                       : halve_until_all_fit(TRACKER_BYTES_ROOT, TRACKER_BYTES, n_cpus, TRACKERS_BYTES_ROOT);
 }
 
 uint64_t ring_size_machine_memory(void)

@@ -34,10 +34,22 @@ enum python_mode { PYTHON_AUTO = 0, PYTHON_FRAMES, PYTHON_OFF };
 #define UNWIND_COPY_MIN     (UINT32_C(1) << 10)
 #define UNWIND_COPY_MAX     UINT32_C(65528) /* a record's length has 16 bits; the kernel cuts a bit more */
 
+/* Which copies of stacks go into the trace as well. */
+enum stack_keeping {
+        STACK_KEEPING_NONE = 0,
+        STACK_KEEPING_CUT, /* of call stacks that end for want of an unwind table */
+        STACK_KEEPING_ALL,
+};
+
+/* Bytes of these copies in a recording; packed they take a twentieth of that, or less. */
+#define STACK_KEEPING_BYTES_DEFAULT (UINT64_C(1) << 30)
+
 struct unwind_request {
         enum unwind_mode mode;
         uint32_t copy_bytes; /* a multiple of 8; 0 = the default */
         bool innermost_only; /* of FP: no callers */
+        enum stack_keeping keeping;
+        uint64_t kept_bytes_max;
 };
 
 /* Puts into @attr what this request needs of the kernel with each sample; exclude_kernel is set before. */

@@ -89,10 +89,15 @@ int collector_init(struct collector *m, const struct recording *recording,
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
                                         .dictionary = shared->dictionary,
                                         .losses = &m->losses,
-                                        .trigger = options->trigger };
+                                        .trigger = options->trigger,
+                                        .keeping = options->unwinder.keeping,
+                                        .kept_bytes_max = options->in_ring
+                                                                  ? UINT64_MAX
+                                                                  : options->unwinder.kept_bytes_max };
         shared->losses = &m->losses;
         shared->processes = &m->processes;
         shared->sink = &m->sink;
+        shared->keeping = options->unwinder.keeping;
         shared->stacks = &m->samples.stacks;
         shared->zones = &m->zones;
         if (options->keeper.mode != CODE_KEEPER_NONE)

@@ -43,7 +43,8 @@ int kernel_side_init(struct kernel_side *s, const struct recording *recording)
                 .heads = calloc(recording->events->n_rings, sizeof(struct ring_head)),
                 .versions = file_versions_new(),
         };
-        if (!s->heads || !s->versions || code_images_new(recording, &s->images) < 0)
+        if (!s->heads || !s->versions || winner_tree_init(&s->oldest, recording->events->n_rings) < 0 ||
+            code_images_new(recording, &s->images) < 0)
                 return -ENOMEM;
         /*
          * A thread's events are on each CPU, so the time that they wait includes the time that the thread
@@ -59,6 +60,7 @@ void kernel_side_deinit(struct kernel_side *s)
         stack_builder_deinit(&s->stacks);
         code_images_free(s->images);
         file_versions_free(s->versions);
+        winner_tree_deinit(&s->oldest);
         free(s->heads);
         free(s->on_cpus);
 }
@@ -139,10 +141,14 @@ static int process_of(struct kernel_side *s, const struct perf_record *rec,
         return r;
 }
 
-int kernel_side_before_change(void *source, struct process_track *process)
+int kernel_side_before_change(void *source, struct process_track *process, uint64_t start_avma,
+                              uint64_t end_avma)
 {
-        int r = sample_stacks_close_all(source, process);
+        int r;
 
+        if (!sample_stacks_may_wait_in(source, process, start_avma, end_avma))
+                return 0;
+        r = sample_stacks_close_all(source, process);
         return r == 0 ? sample_stacks_resume(source, process, UINT64_MAX) : r;
 }
 
@@ -522,18 +528,21 @@ static bool is_done(const struct ring_head *head, const struct perf_ring *ring, 
                perf_record_maps_data(bytes, head->record_bytes, &path, &path_bytes);
 }
 
-/* Decodes the oldest record of a ring into its head, if it is not there yet. */
+/* Decodes the oldest record of a ring into its head, if it is not there yet, and gives the ring its place. */
 static int fill_head(struct kernel_side *s, size_t i, struct error *err)
 {
         struct ring_head *head = &s->heads[i];
         struct perf_ring *ring = &s->recording->events->rings[i];
+        uint64_t key_ns = WINNER_TREE_NONE;
         const uint8_t *bytes;
 
         while (!head->ready) {
                 int r = perf_ring_peek(ring, &bytes, &head->record_bytes, err);
 
-                if (r <= 0)
+                if (r < 0)
                         return r;
+                if (r == 0)
+                        break;
                 if (is_done(head, ring, bytes)) {
                         perf_ring_consume(ring, head->record_bytes);
                         continue;
@@ -547,28 +556,74 @@ static int fill_head(struct kernel_side *s, size_t i, struct error *err)
                         perf_ring_consume(ring, head->record_bytes);
                 }
         }
-        return 1;
-}
-
-/* The ring whose oldest record is the oldest of all; n_rings if all are empty. */
-static int find_oldest(struct kernel_side *s, size_t *ret_ring, struct error *err)
-{
-        size_t oldest = s->recording->events->n_rings;
-
-        for (size_t i = 0; i < s->recording->events->n_rings; i++) {
-                int r = fill_head(s, i, err);
-
-                if (r < 0)
-                        return r;
-                if (r == 1 && (oldest == s->recording->events->n_rings ||
-                               s->heads[i].record.time_ns < s->heads[oldest].record.time_ns))
-                        oldest = i;
-        }
-        *ret_ring = oldest;
+        if (head->ready)
+                key_ns = head->record.time_ns < WINNER_TREE_NONE ? head->record.time_ns
+                                                                 : WINNER_TREE_NONE - 1;
+        if (s->oldest.keys[i] != key_ns)
+                winner_tree_set(&s->oldest, i, key_ns);
         return 0;
 }
 
-/* Applies the oldest record of a ring and steps over it. */
+/* Looks into the rings that were empty.  Once in a run is enough: later records are younger than its end. */
+static int look_into_empty(struct kernel_side *s, struct error *err)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->oldest.n_sources; i++)
+                if (s->oldest.keys[i] == WINNER_TREE_NONE)
+                        r = fill_head(s, i, err);
+        return r;
+}
+
+/* The same where there is no end: returns 1 if there is a record again, 0, -EBADMSG. */
+static int look_once_more(struct kernel_side *s, struct error *err)
+{
+        int r = look_into_empty(s, err);
+
+        return r < 0 ? r : winner_tree_first(&s->oldest) < s->oldest.n_sources;
+}
+
+/* The ring whose oldest record is the oldest of all, with that in its head; `n_sources` if all are empty. */
+static int find_oldest(struct kernel_side *s, size_t *ret_ring, struct error *err)
+{
+        int r = 0;
+
+        do {
+                *ret_ring = winner_tree_first(&s->oldest);
+                if (*ret_ring < s->oldest.n_sources && !s->heads[*ret_ring].ready)
+                        r = fill_head(s, *ret_ring, err);
+        } while (r == 0 && *ret_ring != winner_tree_first(&s->oldest));
+        return r;
+}
+
+/* Gives space back while a long run goes on; what the ring reports of mappings is remembered before. */
+static void give_back(struct kernel_side *s, size_t i)
+{
+        struct perf_ring *ring = &s->recording->events->rings[i];
+
+        if (perf_ring_count_to_release(ring) <= ring->data_bytes / PACE_RING_TAIL_SHARES)
+                return;
+        if (event_set_is_tracker_ring(s->recording->events, i))
+                code_images_see_records(s->images);
+        perf_ring_release(ring);
+}
+
+/* The same at the end of a run, for all that was taken in it. */
+static void give_all_back(struct kernel_side *s)
+{
+        const struct event_set *events = s->recording->events;
+        bool has_mappings = false;
+
+        for (size_t i = 0; i < events->n_rings && !has_mappings; i++)
+                has_mappings = event_set_is_tracker_ring(events, i) &&
+                               perf_ring_count_to_release(&events->rings[i]) > 0;
+        if (has_mappings)
+                code_images_see_records(s->images);
+        for (size_t i = 0; i < events->n_rings; i++)
+                perf_ring_release(&events->rings[i]);
+}
+
+/* Applies the oldest record of a ring and steps over it; the ring keeps its place until its next turn. */
 static int take_from_ring(struct kernel_side *s, size_t ring)
 {
         struct ring_head *head = &s->heads[ring];
@@ -579,6 +634,7 @@ static int take_from_ring(struct kernel_side *s, size_t ring)
                 r = take_in_turn(s, &head->record);
         head->ready = false;
         perf_ring_consume(&s->recording->events->rings[ring], head->record_bytes);
+        give_back(s, ring);
         return r;
 }
 
@@ -591,6 +647,14 @@ static void look_at_rings(struct kernel_side *s)
         for (size_t i = 0; i < events->n_rings; i++)
                 recorder_pace_note_ring(s->recording->pace, perf_ring_count_unread(&events->rings[i]),
                                         events->rings[i].data_bytes);
+}
+
+/* A look costs more the more rings there are, and so it comes after more records. */
+static unsigned count_between_looks(const struct kernel_side *s)
+{
+        unsigned n_records = (unsigned)s->recording->events->n_rings * PACE_MERGE_LOOK_RECORDS;
+
+        return n_records > PACE_MERGE_UNHURRIED ? n_records : PACE_MERGE_UNHURRIED;
 }
 
 /* Takes the code that was there before the next record, as jitdumps report it. */
@@ -627,7 +691,7 @@ static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *e
         r = find_oldest(s, &ring, err);
         if (r < 0)
                 return r;
-        if (ring < s->recording->events->n_rings && s->heads[ring].record.time_ns <= pass->until_ns)
+        if (ring < s->oldest.n_sources && s->heads[ring].record.time_ns <= pass->until_ns)
                 of_ring = &s->heads[ring].record;
         r = run_jit(s, pass->of_bpf, of_ring, pass->until_ns);
         if (r < 0)
@@ -641,7 +705,7 @@ static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *e
                 pass->taken_ns = of_ring->time_ns;
                 r = take_from_ring(s, ring);
         } else {
-                return 0;
+                return pass->until_ns == UINT64_MAX ? look_once_more(s, err) : 0;
         }
         return r < 0 ? error_set(err, r, "no memory for kernel records") : 1;
 }
@@ -650,6 +714,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
 {
         struct pass pass = { .until_ns = until_ns, .more_of_bpf = s->recording->switches != NULL };
         uint64_t before_ns = s->reached_ns;
+        unsigned n_between_looks = count_between_looks(s);
         int r;
 
         s->recording->pace->kernel_ns = clock_raw_ns();
@@ -659,10 +724,13 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         kernel_side_set_table_deadline(s);
         r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
         if (r == 0)
+                r = look_into_empty(s, err);
+        if (r == 0)
                 r = 1;
         while (r == 1) {
-                if (s->n_unhurried++ % PACE_MERGE_UNHURRIED == 0) {
+                if (s->n_unhurried % n_between_looks == 0)
                         look_at_rings(s);
+                if (s->n_unhurried++ % PACE_MERGE_UNHURRIED == 0) {
                         if (until_ns != UINT64_MAX && pass.taken_ns != 0 &&
                             !recorder_pace_may_take(s->recording->pace, clock_raw_ns())) {
                                 /*
@@ -675,9 +743,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
                 }
                 r = take_oldest(s, &pass, err);
         }
-        code_images_see_records(s->images);
-        for (size_t i = 0; i < s->recording->events->n_rings; i++)
-                perf_ring_release(&s->recording->events->rings[i]);
+        give_all_back(s);
         return r < 0 ? r : sample_stacks_close_all(s, NULL);
 }
 

@@ -14,6 +14,7 @@
 #ifndef SAMPLER_MERGE_KERNEL_SIDE_H
 #define SAMPLER_MERGE_KERNEL_SIDE_H
 
+#include "base/winner_tree.h"
 #include "sampler/events/group_counts.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
@@ -61,13 +62,13 @@ struct kernel_side {
         struct stack_builder stacks;
         struct syscall_frames syscalls;
         struct group_counts counts;
-        struct ring_head *heads; /* heap, owned: one a ring */
+        struct ring_head *heads;   /* heap, owned: one a ring */
+        struct winner_tree oldest; /* of the rings, by the times of the records in `heads` */
         uint32_t
                 *on_cpus; /* heap, owned: by CPU, the thread that came onto it last, by number; 0 = unknown */
         size_t n_on_cpus;
         struct call_chain chain; /* scratch */
-        bool keep_stacks;
-        size_t kept_bytes; /* of copies that are pending */
+        size_t kept_bytes;       /* of copies that are pending */
         /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
         bool has_cuts;
         unsigned n_unhurried;     /* records since the rings were last looked at */
@@ -86,7 +87,8 @@ int kernel_side_init(struct kernel_side *s, const struct recording *recording);
 void kernel_side_deinit(struct kernel_side *s);
 
 /* A code_regions_before_change; @source: a struct kernel_side. */
-int kernel_side_before_change(void *source, struct process_track *process);
+int kernel_side_before_change(void *source, struct process_track *process, uint64_t start_avma,
+                              uint64_t end_avma);
 
 /* Applies one record that is in no ring: the state before the first one.  Returns 0 or -ENOMEM. */
 int kernel_side_take(struct kernel_side *s, const struct perf_record *rec);

@@ -12,6 +12,7 @@
 
 #include "format/trace_spec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct address_space;
@@ -106,6 +107,10 @@ int sample_stacks_close(struct kernel_side *s, struct thread_track *thread);
 
 /* The same for all threads of a process; @process NULL = of all processes, after memory was read for them. */
 int sample_stacks_close_all(struct kernel_side *s, const struct process_track *process);
+
+/* May a stack of this process that waits for either have an address in this range? */
+bool sample_stacks_may_wait_in(const struct kernel_side *s, const struct process_track *process,
+                               uint64_t start_avma, uint64_t end_avma);
 
 /* Completes stacks whose unwind table has come, or which waited long enough: see stack_unwinder_resume(). */
 int sample_stacks_resume(struct kernel_side *s, const struct process_track *process, uint64_t now_ns);

@@ -103,14 +103,27 @@ static int look_at_maps_again(struct kernel_side *s, const struct thread_track *
 
 /* ------------------------------------------------------------------ records of samples */
 
-/* Queues the copy before its sample; copies beyond the limit are left out and counted. */
+/* Whether the copy is wanted, or will perhaps be: thread_track_write_pending() decides. */
+static bool may_keep_copy(const struct kernel_side *s, const struct thread_track *thread,
+                          const struct pending_event *sample)
+{
+        enum stack_keeping keeping = s->recording->keeping;
+
+        if (thread->exits) /* the sample gets a place before the thread's end; the copy would come after it */
+                return false;
+        return keeping == STACK_KEEPING_ALL ||
+               (keeping == STACK_KEEPING_CUT &&
+                (sample->cut != 0 || trace_event_lacks_table(&sample->event)));
+}
+
+/* Queues the copy before its sample; if too many wait, it is left out and counted. */
 static int queue_copy(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec)
 {
         struct pending_event pending = { .event = { .op = TRACE_OP_STACK_COPY, .time_ns = rec->time_ns } };
         int r = kept_copy_new(&rec->sample.stack, &s->kept_bytes, &pending.copy);
 
         if (r == -EOVERFLOW) {
-                loss_counter_add(s->recording->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_STACK_COPIES_FULL, 1);
                 return 0;
         }
         if (r < 0 || !pending.copy)
@@ -218,7 +231,7 @@ static int add(struct kernel_side *s, struct thread_track *thread, const struct 
                 r = sample_stacks_add(s, &thread->process->space, &pending);
         else
                 python_frames_keep(s->recording->python, &key);
-        if (r == 0 && s->recording->keep_stacks)
+        if (r == 0 && may_keep_copy(s, thread, &pending))
                 r = queue_copy(s, thread, rec);
         if (r == 0)
                 r = process_table_add_sample(s->recording->processes, thread, &pending);

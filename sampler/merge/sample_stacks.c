@@ -181,6 +181,18 @@ int sample_stacks_close_all(struct kernel_side *s, const struct process_track *p
         return r;
 }
 
+bool sample_stacks_may_wait_in(const struct kernel_side *s, const struct process_track *process,
+                               uint64_t start_avma, uint64_t end_avma)
+{
+        for (size_t i = 0; i < s->recording->processes->n_listed; i++) {
+                const struct thread_track *thread = s->recording->processes->listed[i];
+
+                if (thread->process == process && cut_stacks_have_code(&thread->cuts, start_avma, end_avma))
+                        return true;
+        }
+        return stack_unwinder_may_wait_in(s->recording->unwinder, process, start_avma, end_avma);
+}
+
 /* ---- stacks that wait for a table ---------------------------------------------------------------------- */
 
 /* Finds the index of a sample among the pending events of its thread; n_pending if it is not there. */

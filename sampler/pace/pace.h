@@ -29,12 +29,9 @@
 #define PACE_RING_WAKE_SHARE     4
 #define PACE_RING_WAKE_MAX_BYTES (UINT32_C(1) << 21)
 
-/*
- * In how many steps per ring a reader of switches tells the kernel how far it has read.  Each step costs a
- * cache miss.
- */
-#define PACE_SWITCHES_TAIL_SHARES 16
-#define PACE_SYSCALLS_SUMS        4096 /* sums of system calls that one call reads from the kernel */
+/* In how many steps a ring's reader tells the kernel how far it has read.  Each step costs a cache miss. */
+#define PACE_RING_TAIL_SHARES 16
+#define PACE_SYSCALLS_SUMS    4096 /* sums of system calls that one call reads from the kernel */
 
 /*
  * While threads are attached, samples are thrown away this often: at 10 kHz, 0.2 MB of call stacks come for
@@ -120,8 +117,13 @@
  * microseconds before the record can be read, and a client stamps its event likewise; samples in code of a
  * JIT wait for the next reading of its files.
  */
-#define PACE_MERGE_LAG_NS    (2 * NS_PER_MS)
-#define PACE_MERGE_UNHURRIED 64 /* records between two looks at the rings and at the clock */
+#define PACE_MERGE_LAG_NS (2 * NS_PER_MS)
+/*
+ * Records between two looks at the clock; and, for each ring, between two looks at how full all rings are:
+ * 50 ns of a look at one are spread over 16 records of 150 ns and more.
+ */
+#define PACE_MERGE_UNHURRIED    64
+#define PACE_MERGE_LOOK_RECORDS 16
 /* If programs delay the merge for this long, the collector gives up its raised priority. */
 #define PACE_MERGE_BEHIND_NS   (5 * NS_PER_S)
 #define PACE_MERGE_ACCOUNTS_NS (NS_PER_S / 2) /* between two accounts of losses */
@@ -376,6 +378,13 @@
 #define PACE_RELAY_HEAR        64                /* reads in a row from a taker, which may flood us */
 /* A recording of days drops very many chunks: so many are described one by one before they are merged. */
 #define PACE_RELAY_MERGE_CHUNKS 16384
+
+/*
+ * How often a capture asks for the clock: in a burst at the beginning, for recordings of a moment, and then
+ * once in this time.  The answer that was least on the way is kept, of so many.
+ */
+#define PACE_EXCHANGE_BURST 8
+#define PACE_EXCHANGE_NS    NS_PER_S
 
 #define PACE_CONTROL_WAIT_MS 2000 /* for an answer: a recorder that runs answers in a tenth of a second */
 /* The wait after the first answer that fits: a second recorder of a process answers as fast as the first. */

@@ -67,7 +67,6 @@ struct recorder_options {
                 *flight;         /* only the end is kept; NULL = all goes into the trace at once */
         int file_opener_pid;     /* opens files for `flight`, and is not to be recorded; 0 = none */
         const sigset_t *signals; /* what recorder_hold_signals() gave; NULL = it was not called */
-        bool keep_stacks;        /* the copies of stacks go into the trace */
         bool off_cpu;            /* record the call stacks of threads that wait, and of their wakers */
         bool no_switches;
         bool syscalls; /* system calls are counted: not without switches, nor without BPF */

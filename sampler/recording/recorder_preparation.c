@@ -155,6 +155,12 @@ static int say_silent_counters(const struct recorder *r)
         return 0;
 }
 
+/* Memory that the kernel holds for rings: it is never swapped out. */
+static uint64_t count_pinned(const struct recorder *r)
+{
+        return event_set_count_bytes(&r->events) + switch_source_count_bytes(r->waiting.switches);
+}
+
 static int describe(struct recorder *r, bool fallback, struct error *err)
 {
         struct trace_dictionary *dictionary = r->dictionary;
@@ -165,6 +171,8 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
                 unwinding.copy_bytes = 0; /* they come with samples */
         if (code == 0)
                 code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, dictionary, err);
+        if (code == 0 && recording_facts_add_number(dictionary, "pinned_bytes", count_pinned(r)) < 0)
+                code = error_set(err, -ENOMEM, "no memory to describe the recording");
         if (code == 0 && recorder_is_attaching(r) && r->options->client_ring_bytes)
                 code = recording_facts_add_notice(dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
         if (code < 0)
@@ -193,21 +201,48 @@ static bool records_command(const struct recorder *r)
         return r->options->argv && (!recorder_is_attaching(r) || r->options->scope->whole_machine);
 }
 
-static struct ring_size_wanted wanted_of_copies(const struct recorder *r, uint32_t copy_bytes)
+static size_t count_cpus(void)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
+        return n_cpus > 0 ? (size_t)n_cpus : 1;
+}
+
+static struct ring_size_wanted wanted_of_copies(const struct recorder *r, uint32_t copy_bytes)
+{
         return (struct ring_size_wanted){ .rate_hz = r->request.rate_hz,
                                           .n_events = r->request.n_specs,
                                           .copy_bytes = copy_bytes,
-                                          .n_cpus = n_cpus > 0 ? (uint64_t)n_cpus : 1,
+                                          .n_cpus = count_cpus(),
                                           .memory_bytes = ring_size_machine_memory() };
 }
 
-/* True if copies may be long: the user set no --stack-size, and copies are not written to the trace. */
+/* True if copies may be long: the user set no --stack-size, and not all copies are written to the trace. */
 static bool may_be_long(const struct recorder *r)
 {
-        return r->unwinder.copy_bytes > 0 && r->options->unwinder.copy_bytes == 0 && !r->options->keep_stacks;
+        return r->unwinder.copy_bytes > 0 && r->options->unwinder.copy_bytes == 0 &&
+               r->options->unwinder.keeping != STACK_KEEPING_ALL;
+}
+
+/*
+ * Copies are shorter where the rings of many CPUs must be small; a --stack-size of the user's stays.  Users
+ * who may lock little memory have small rings on any machine.
+ */
+static void shorten_copies(struct recorder *r, size_t ring_bytes)
+{
+        struct ring_size_wanted wanted = wanted_of_copies(r, r->unwinder.copy_bytes);
+        uint32_t copy_bytes = ring_size_copy(&wanted, ring_bytes);
+        char words[160];
+
+        if (!r->access.locks_memory || r->options->unwinder.copy_bytes != 0 ||
+            copy_bytes == r->unwinder.copy_bytes)
+                return;
+        (void)snprintf(words, sizeof(words),
+                       "copies of stacks have %u KiB instead of %u: rings of %zu KiB on each of %zu CPUs "
+                       "(--stack-size, or a lower -F)",
+                       copy_bytes / 1024, r->unwinder.copy_bytes / 1024, ring_bytes / 1024, count_cpus());
+        recorder_note(r, words);
+        r->unwinder.copy_bytes = copy_bytes;
 }
 
 /*
@@ -227,6 +262,7 @@ static size_t choose_ring_bytes(struct recorder *r, size_t tracker_bytes)
                 r->unwinder.copy_bytes = (uint32_t)wanted.copy_bytes;
         else if (bytes > usual_bytes)
                 bytes = usual_bytes;
+        shorten_copies(r, bytes);
         return bytes;
 }
 
@@ -269,7 +305,8 @@ static int open_events(struct recorder *r, struct error *err)
                                                     .idle = r->options->idle,
                                                     .sees_kernel = r->access.kernel_error == 0,
                                                     .copy_bytes = r->unwinder.copy_bytes };
-        size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine);
+        size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine,
+                                                    count_cpus());
         struct event_set_options options = {
                 .attr = { .request = &r->request,
                           .build_ids = r->access.build_id_error == 0,
@@ -370,7 +407,6 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
                 .python_source = r->python,
                 .kernel_code = r->events.kernel_code_boot_ns > 0 ? &r->kernel_code : NULL,
-                .keep_stacks = r->options->keep_stacks,
         };
         struct collector_options options = {
                 .unwinder = r->unwinder,

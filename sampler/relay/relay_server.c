@@ -119,26 +119,52 @@ static int choose_own(struct relay_server *s, uint8_t *bytes, size_t n_bytes)
         return 1;
 }
 
+/* Puts one chunk with @body, which is freed, into `out`. */
+static int choose_chunk_of(struct relay_server *s, struct trace_chunk_header *header,
+                           struct byte_buffer *body)
+{
+        struct byte_buffer out = { .data = NULL };
+        int r = body->failed ? -ENOMEM
+                             : trace_chunk_encode(header, body->data, body->used_bytes, 1, &out, NULL);
+
+        byte_buffer_deinit(body);
+        if (r < 0) {
+                byte_buffer_deinit(&out);
+                return r;
+        }
+        return choose_own(s, out.data, out.used_bytes);
+}
+
+static int choose_time(struct relay_server *s)
+{
+        struct trace_chunk_header header = { .kind = RELAY_TIME_KIND };
+        struct byte_buffer body = { .data = NULL };
+
+        s->has_question = false;
+        s->sends_time = true;
+        byte_buffer_add_u64(&body, s->time.asked_ns);
+        byte_buffer_add_u64(&body, s->time.heard_ns);
+        byte_buffer_add_u64(&body, clock_raw_ns());
+        return choose_chunk_of(s, &header, &body);
+}
+
 static int choose_gap(struct relay_server *s)
 {
         struct trace_chunk_header header = { .kind = RELAY_GAP_KIND,
                                              .first_ns = s->gap.first_ns,
                                              .last_ns = s->gap.last_ns };
-        struct byte_buffer body = { .data = NULL }, out = { .data = NULL };
+        struct byte_buffer body = { .data = NULL };
         int r;
 
         byte_buffer_add_u64(&body, s->gap.n_dropped);
         byte_buffer_add_u64(&body, s->gap.n_taken);
         byte_buffer_add_u64(&body, s->next_at);
-        r = body.failed ? -ENOMEM : trace_chunk_encode(&header, body.data, body.used_bytes, 1, &out, NULL);
-        byte_buffer_deinit(&body);
-        if (r < 0) {
-                byte_buffer_deinit(&out);
+        r = choose_chunk_of(s, &header, &body);
+        if (r < 0)
                 return r;
-        }
         s->gap = (struct relay_gap){ .n_dropped = 0 };
         s->has_gap = false;
-        return choose_own(s, out.data, out.used_bytes);
+        return r;
 }
 
 /* Counts a chunk as missing: it is gone, or the STATES chunk that it needs is. */
@@ -184,6 +210,8 @@ int relay_server_choose(struct relay_server *s)
 {
         uint64_t window = s->shelf.bytes_max / 4 < WINDOW_BYTES ? s->shelf.bytes_max / 4 : WINDOW_BYTES;
 
+        if (s->has_question) /* before all else: what waits on the way is time that is not known */
+                return choose_time(s);
         /* At least one chunk is sent, however large; bytes of dropped chunks do not count as in flight. */
         if (s->last_end > s->acked && s->last_end - s->acked > window)
                 return 0;
@@ -214,6 +242,7 @@ static void lose_taker(struct relay_server *s)
         s->own = NULL;
         s->out_left = 0;
         s->n_ack = 0;
+        s->has_question = s->sends_time = false;
 }
 
 static void send_some(struct relay_server *s)
@@ -237,11 +266,14 @@ static void send_some(struct relay_server *s)
                 }
                 s->out += sent;
                 s->out_left -= (size_t)sent;
-                if (s->out_left == 0)
-                        s->whole_at = s->next_at;
                 s->report.sent_bytes += (uint64_t)sent;
-                s->progress_ns = clock_raw_ns();
                 n += (size_t)sent;
+                if (!s->sends_time) {
+                        if (s->out_left == 0)
+                                s->whole_at = s->next_at;
+                        s->progress_ns = clock_raw_ns();
+                }
+                s->sends_time = s->sends_time && s->out_left > 0;
         }
 }
 
@@ -257,7 +289,8 @@ int relay_server_take_hello(struct relay_server *s, const uint8_t bytes[RELAY_HE
                 return -EBADMSG;
         *ret_answer = (struct relay_hello){ .recording = s->recording,
                                             .generation = s->generation,
-                                            .status = RELAY_FRESH };
+                                            .status = RELAY_FRESH,
+                                            .features = RELAY_FEATURE_TIME };
         goes_on = hello.recording == s->recording && hello.generation == s->generation &&
                   hello.position >= s->acked && hello.position <= s->sent_to;
         if (s->taker_fd >= 0 && !goes_on) {
@@ -294,6 +327,12 @@ int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t 
                         continue;
                 s->n_ack = 0;
                 position = relay_position_decode(s->ack);
+                if (position & RELAY_ASKS) {
+                        s->time = (struct relay_time){ .asked_ns = position & ~RELAY_ASKS,
+                                                       .heard_ns = clock_raw_ns() };
+                        s->has_question = true;
+                        continue;
+                }
                 if (position > s->whole_at)
                         return -EBADMSG;
                 if (position > s->acked)

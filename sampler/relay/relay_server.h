@@ -7,7 +7,7 @@
  *
  * The recorder never waits for a taker: what does not fit is dropped and counted.  It has one taker at a
  * time; it refuses others, and takers of other users, and tells them why.  Runs in a process of its own,
- * see relay_process.h; what a taker sends is hostile: forty bytes, and then positions.
+ * see relay_process.h; what a taker sends is hostile: forty bytes, and then positions and questions.
  */
 #ifndef SAMPLER_RELAY_RELAY_SERVER_H
 #define SAMPLER_RELAY_RELAY_SERVER_H
@@ -143,6 +143,9 @@ struct relay_server {
         size_t n_ack;
         struct relay_gap gap; /* since the last chunk that was sent */
         bool needs_states, has_gap;
+        struct relay_time time; /* the last question, which is answered next */
+        bool has_question;
+        bool sends_time;    /* `out` is an answer: it is no progress */
         const uint8_t *out; /* what is being sent */
         size_t out_left;
         uint8_t *own; /* heap: memory for `out`, or NULL */

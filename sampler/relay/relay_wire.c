@@ -24,7 +24,7 @@ void relay_hello_encode(const struct relay_hello *hello, int from_taker, uint8_t
         at = put(at, hello->generation, 4);
         at = put(at, hello->status, 4);
         at = put(at, hello->position, 8);
-        (void)put(at, 0, 8);
+        (void)put(at, hello->features, 8);
 }
 
 int relay_hello_decode(const uint8_t bytes[RELAY_HELLO_BYTES], int from_taker, struct relay_hello *ret)
@@ -37,6 +37,7 @@ int relay_hello_decode(const uint8_t bytes[RELAY_HELLO_BYTES], int from_taker, s
         ret->generation = bytes_u32(&in);
         ret->status = bytes_u32(&in);
         ret->position = bytes_u64(&in);
+        ret->features = bytes_u64(&in);
         return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/stacks/stack_end.h"
 
+#include "format/trace_loss.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 
@@ -35,19 +36,8 @@ enum trace_stack_state stack_end_state_of(enum stack_walk_end end)
 
 void stack_end_count(struct loss_counter *losses, enum trace_stack_state state)
 {
-        static const enum trace_loss_reason reasons[TRACE_STACK_STATE_COUNT] = {
-                [TRACE_STACK_TRUNCATED] = TRACE_LOSS_STACK_TRUNCATED,
-                [TRACE_STACK_TOO_DEEP] = TRACE_LOSS_STACK_TOO_DEEP,
-                [TRACE_STACK_NO_TABLE] = TRACE_LOSS_STACK_NO_TABLE,
-                [TRACE_STACK_BAD_MEMORY] = TRACE_LOSS_STACK_BAD_MEMORY,
-                [TRACE_STACK_NO_REGISTER] = TRACE_LOSS_STACK_NO_REGISTER,
-                [TRACE_STACK_OTHER_STACK] = TRACE_LOSS_STACK_OTHER,
-                [TRACE_STACK_TABLE_LATE] = TRACE_LOSS_STACK_TABLE_LATE,
-                [TRACE_STACK_LEFT_CODE] = TRACE_LOSS_STACK_LEFT_CODE,
-                [TRACE_STACK_NO_COPY] = TRACE_LOSS_STACK_NO_COPY,
-                [TRACE_STACK_RETURN_PROBE] = TRACE_LOSS_STACK_RETURN_PROBE,
-        };
+        enum trace_loss_reason reason = trace_loss_of_stack(state);
 
-        if (reasons[state] != 0)
-                loss_counter_add(losses, reasons[state], 1);
+        if (reason != 0)
+                loss_counter_add(losses, reason, 1);
 }

@@ -752,6 +752,12 @@ bool stack_unwinder_has_waiting_in_kernel(const struct stack_unwinder *u, uint64
         return waiting_stacks_have_kernel_code(&u->waiting, start_avma, end_avma);
 }
 
+bool stack_unwinder_may_wait_in(const struct stack_unwinder *u, const struct process_track *process,
+                                uint64_t start_avma, uint64_t end_avma)
+{
+        return waiting_stacks_may_have_code(&u->waiting, process, start_avma, end_avma);
+}
+
 bool stack_unwinder_has_waiting(const struct stack_unwinder *u)
 {
         return u->waiting.n_items > 0;

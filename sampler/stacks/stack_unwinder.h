@@ -92,6 +92,10 @@ bool stack_unwinder_has_waiting(const struct stack_unwinder *u);
 bool stack_unwinder_has_waiting_in_kernel(const struct stack_unwinder *u, uint64_t start_avma,
                                           uint64_t end_avma);
 
+/* May a stack of this process that waits for a table have an address in this range? */
+bool stack_unwinder_may_wait_in(const struct stack_unwinder *u, const struct process_track *process,
+                                uint64_t start_avma, uint64_t end_avma);
+
 /*
  * stack_unwinder_is_overdue() - must the tables that stacks wait for be made now?
  * The first of the stacks has waited PACE_STACKS_LATE_NS, or they take PACE_STACKS_LATE_BYTES.

@@ -2,6 +2,7 @@
 #include "sampler/stacks/waiting_stacks.h"
 
 #include "base/array.h"
+#include "base/bytes.h"
 #include "sampler/pace/recorder_pace.h"
 #include "sampler/stacks/late_stack.h"
 #include "sampler/tracks/process_table.h"
@@ -159,6 +160,53 @@ bool waiting_stacks_have_kernel_code(const struct waiting_stacks *s, uint64_t st
                 for (uint32_t k = 0; stack && k < stack->n_kernel; k++)
                         if (stack->kernel[k].avma >= start_avma && stack->kernel[k].avma < end_avma)
                                 return true;
+        }
+        return false;
+}
+
+/* A return address may be that after the code. */
+static bool may_be_in(uint64_t word, uint64_t start_avma, uint64_t end_avma)
+{
+        uint64_t avma = unwind_machine_address(unwind_machine_own(), word);
+
+        return avma >= start_avma && avma <= end_avma;
+}
+
+static bool has_word(const uint8_t *bytes, size_t n_bytes, uint64_t start_avma, uint64_t end_avma)
+{
+        struct byte_reader words = byte_reader_of(bytes, n_bytes);
+
+        while (words.left >= sizeof(uint64_t))
+                if (may_be_in(bytes_u64(&words), start_avma, end_avma))
+                        return true;
+        return false;
+}
+
+static bool has_register(const struct unwind_registers *registers, uint64_t start_avma, uint64_t end_avma)
+{
+        for (size_t i = 0; i < UNWIND_REGISTERS_MAX; i++)
+                if (may_be_in(registers->values[i], start_avma, end_avma))
+                        return true;
+        return may_be_in(registers->pc, start_avma, end_avma);
+}
+
+bool waiting_stacks_may_have_code(const struct waiting_stacks *s, const struct process_track *process,
+                                  uint64_t start_avma, uint64_t end_avma)
+{
+        size_t n_bytes = 0;
+
+        for (size_t i = 0; i < s->n_items; i++) {
+                const struct waiting_stack *stack = s->items[i];
+
+                if (!stack || stack->thread->process != process)
+                        continue;
+                n_bytes += stack->copy_bytes + (stack->window ? stack->window->n_bytes : 0);
+                if (n_bytes > WAITING_STACKS_SEARCHED_MAX ||
+                    has_register(&stack->registers, start_avma, end_avma) ||
+                    has_word(stack->copy, stack->copy_bytes, start_avma, end_avma) ||
+                    (stack->window &&
+                     has_word(stack->window->bytes, stack->window->n_bytes, start_avma, end_avma)))
+                        return true;
         }
         return false;
 }

@@ -22,7 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WAITING_STACKS_BYTES_MAX (UINT32_C(1) << 25) /* of all processes together */
+#define WAITING_STACKS_BYTES_MAX    (UINT32_C(1) << 25) /* of all processes together */
+#define WAITING_STACKS_SEARCHED_MAX (UINT32_C(1) << 20) /* bytes; JITs may replace code often */
 
 struct late_window;
 struct process_track;
@@ -88,6 +89,14 @@ bool waiting_stacks_are_overdue(const struct waiting_stacks *s, uint64_t now_ns)
 
 /* Was one of these stacks taken in kernel code of this range? */
 bool waiting_stacks_have_kernel_code(const struct waiting_stacks *s, uint64_t start_avma, uint64_t end_avma);
+
+/*
+ * waiting_stacks_may_have_code() - may a stack of the process have an address in this range?
+ * The stacks are not walked: each word of their memory counts as an address.  True if they have more than
+ * WAITING_STACKS_SEARCHED_MAX.
+ */
+bool waiting_stacks_may_have_code(const struct waiting_stacks *s, const struct process_track *process,
+                                  uint64_t start_avma, uint64_t end_avma);
 
 /* Makes @ret_chain the kernel's part alone. */
 void waiting_stack_restore_kernel(const struct waiting_stack *stack, struct call_chain *ret_chain);

@@ -59,7 +59,7 @@ int switch_ring_peek(const struct switch_ring *ring, const uint8_t **ret_record,
 void switch_ring_consume(struct switch_ring *ring, size_t n_bytes)
 {
         ring->tail_bytes += n_bytes;
-        if (ring->tail_bytes - ring->told_bytes > ring->data_bytes / PACE_SWITCHES_TAIL_SHARES)
+        if (ring->tail_bytes - ring->told_bytes > ring->data_bytes / PACE_RING_TAIL_SHARES)
                 switch_ring_release(ring);
 }
 

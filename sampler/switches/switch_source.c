@@ -13,8 +13,7 @@
 #include "sampler/pace/pace.h"
 #include "sampler/proc/cpu_list.h"
 #include "sampler/proc/idle_stat.h"
-#include "sampler/switches/switch_record.h"
-#include "sampler/switches/switch_ring.h"
+#include "sampler/switches/switch_rings.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -44,15 +43,6 @@
  */
 #define INITIAL_PID_NAMESPACE UINT64_C(0xeffffffc)
 
-/* A ring of a CPU, and the record of it that waits for its turn. */
-struct cpu_ring {
-        struct switch_ring ring;
-        uint32_t cpu;
-        size_t record_bytes; /* 0 = none is decoded */
-        unsigned n_given;    /* of its records */
-        struct switch_record record;
-};
-
 /* The rings of all CPUs, which are one map of the program. */
 struct ring_table {
         const char *name;
@@ -73,17 +63,15 @@ struct switch_source {
         bool syscalls; /* their sums are wanted */
         struct switch_scope scope;
         struct ring_table tables[N_TABLES];
-        size_t n_tables;       /* that are in use */
-        struct cpu_ring *cpus; /* heap, owned: of all CPUs, table by table */
-        size_t n_cpus, n_rings;
+        size_t n_tables;           /* that are in use */
+        struct switch_rings rings; /* of all CPUs, table by table */
+        size_t n_cpus;
         uint64_t *idle_before_ns; /* heap, owned: by CPU, of /proc/stat at the beginning; NULL = not wanted */
-        struct cpu_ring *turn;    /* of switch_source_peek() */
         int processes_fd;         /* borrowed from `object` */
         int wake_fd;              /* the same */
         unsigned long *wake_consumer; /* mappings of the ring that wakes us, owned */
         unsigned long *wake_head;     /* the same */
         bool looked;                  /* the heads were read since all records were taken last */
-        uint64_t n_garbage;           /* records that made no sense */
         struct tick_clock clock;      /* its ticks are nanoseconds of CLOCK_MONOTONIC */
 };
 
@@ -105,9 +93,9 @@ static int count_cpus(struct switch_source *s, struct error *err)
 {
         int r = cpu_list_count_places(&s->n_cpus, err);
 
-        if (r == 0 && s->n_cpus > 0)
-                s->cpus = calloc(N_TABLES * s->n_cpus, sizeof(*s->cpus));
-        return r < 0 ? r : s->cpus ? 0 : error_set(err, -ENOMEM, "no memory for context switches");
+        if (r == 0 && switch_rings_init(&s->rings, N_TABLES * s->n_cpus) < 0)
+                r = error_set(err, -ENOMEM, "no memory for context switches");
+        return r;
 }
 
 /*
@@ -182,7 +170,7 @@ static void choose_late_stacks(struct switch_source *s, bool has_hook)
 {
         s->settings.late_stacks = s->settings.stacks && has_hook;
         s->n_tables = s->settings.late_stacks || s->syscalls ? N_TABLES : TABLE_LATE;
-        s->n_rings = s->n_tables * s->n_cpus;
+        s->rings.n_items = s->n_tables * s->n_cpus;
 }
 
 static int size_map(struct switch_source *s, const char *name, uint32_t n_entries)
@@ -276,7 +264,7 @@ static int map_rings(struct switch_source *s)
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < s->n_tables; i++)
-                r = map_table(s, &s->tables[i], s->cpus + i * s->n_cpus);
+                r = map_table(s, &s->tables[i], s->rings.items + i * s->n_cpus);
         if (r < 0)
                 return r;
         s->wake_fd = bpf_map__fd(wake);
@@ -491,7 +479,7 @@ static void choose_cpus(struct switch_source *s, const struct cpu_list *cpus)
 
                 for (size_t i = 0; i < cpus->n_cpus; i++)
                         is_wanted |= (size_t)cpus->cpus[i] == cpu;
-                switch_ring_set_off(&s->cpus[cpu].ring, !is_wanted);
+                switch_ring_set_off(&s->rings.items[cpu].ring, !is_wanted);
         }
 }
 
@@ -565,7 +553,7 @@ void switch_source_close(struct switch_source *s)
                         (void)munmap(s->tables[i].map, s->tables[i].map_bytes);
         bpf_object__close(s->object);
         free(s->idle_before_ns);
-        free(s->cpus);
+        switch_rings_deinit(&s->rings);
         free(s);
 }
 
@@ -588,86 +576,40 @@ int switch_source_fd(const struct switch_source *s)
 /* Reads the heads of all rings, and then the clocks: each record is older than the last reading. */
 static void look(struct switch_source *s)
 {
-        for (size_t i = 0; i < s->n_rings; i++)
-                switch_ring_look(&s->cpus[i].ring);
+        switch_rings_look(&s->rings);
         monotonic_clock_pair(&s->clock);
         /* Pairs with the release of the kernel's ring buffer. */
         __atomic_store_n(s->wake_consumer, __atomic_load_n(s->wake_head, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+        switch_rings_fill(&s->rings, &s->clock);
         s->looked = true;
-}
-
-/* Decodes the oldest record of a ring, if that is not done yet. */
-static bool fill(struct switch_source *s, struct cpu_ring *c)
-{
-        const uint8_t *bytes;
-        uint64_t time_ns;
-        size_t n_bytes;
-        int r;
-
-        while (c->record_bytes == 0) {
-                r = switch_ring_peek(&c->ring, &bytes, &n_bytes, NULL);
-                if (r < 0) { /* the ring is damaged: no record in it can be found */
-                        s->n_garbage++;
-                        switch_ring_clear(&c->ring);
-                }
-                if (r <= 0)
-                        return false;
-                if (switch_record_decode(bytes, n_bytes, c->cpu, &c->record, NULL) < 0 ||
-                    c->record.n_records == 0) {
-                        s->n_garbage++;
-                        switch_ring_consume(&c->ring, n_bytes);
-                        continue;
-                }
-                c->record_bytes = n_bytes;
-                c->n_given = 0;
-                time_ns = tick_clock_to_ns(&s->clock, c->record.records[0].time_ns);
-                for (unsigned i = 0; i < c->record.n_records; i++)
-                        c->record.records[i].time_ns = time_ns;
-        }
-        return true;
-}
-
-static void give_back(struct switch_source *s)
-{
-        for (size_t i = 0; i < s->n_rings; i++)
-                switch_ring_release(&s->cpus[i].ring);
-        s->looked = false;
 }
 
 int switch_source_peek(struct switch_source *s, uint64_t until_ns, const struct perf_record **ret_record)
 {
-        struct cpu_ring *oldest = NULL;
-        uint64_t oldest_ns = 0;
-
         if (!s)
                 return 0;
         if (!s->looked)
                 look(s);
-        for (size_t i = 0; i < s->n_rings; i++) {
-                struct cpu_ring *c = &s->cpus[i];
-
-                if (fill(s, c) && (!oldest || c->record.records[0].time_ns < oldest_ns)) {
-                        oldest = c;
-                        oldest_ns = c->record.records[0].time_ns;
-                }
-        }
-        if (!oldest || oldest_ns > until_ns) {
-                give_back(s);
-                return 0;
-        }
-        s->turn = oldest;
-        *ret_record = &oldest->record.records[oldest->n_given];
-        return 1;
+        if (switch_rings_peek(&s->rings, until_ns, ret_record))
+                return 1;
+        switch_rings_release(&s->rings);
+        s->looked = false;
+        return 0;
 }
 
 void switch_source_consume(struct switch_source *s)
 {
-        struct cpu_ring *c = s ? s->turn : NULL;
+        if (s)
+                switch_rings_consume(&s->rings, &s->clock);
+}
 
-        if (!c || ++c->n_given < c->record.n_records)
-                return;
-        switch_ring_consume(&c->ring, c->record_bytes);
-        c->record_bytes = 0;
+size_t switch_source_count_bytes(const struct switch_source *s)
+{
+        size_t n_bytes = 0;
+
+        for (size_t i = 0; s && i < s->n_tables; i++)
+                n_bytes += s->tables[i].map_bytes;
+        return n_bytes;
 }
 
 static uint64_t count_lost_of(const struct switch_source *s, size_t table)
@@ -675,7 +617,7 @@ static uint64_t count_lost_of(const struct switch_source *s, size_t table)
         uint64_t n_lost = 0;
 
         for (size_t i = table * s->n_cpus; table < s->n_tables && i < (table + 1) * s->n_cpus; i++)
-                n_lost += switch_ring_count_lost(&s->cpus[i].ring);
+                n_lost += switch_ring_count_lost(&s->rings.items[i].ring);
         return n_lost;
 }
 
@@ -733,7 +675,7 @@ int switch_source_read_syscalls(const struct switch_source *s, switch_source_sum
 static uint64_t idle_ns_of(struct switch_source *s, size_t cpu, uint64_t from_ns, uint64_t until_ns,
                            uint64_t stat_ns)
 {
-        const struct switch_ring *ring = &s->cpus[cpu].ring;
+        const struct switch_ring *ring = &s->rings.items[cpu].ring;
         uint64_t limit_ns = until_ns > from_ns ? until_ns - from_ns : 0;
         uint64_t idle_ns = ring->idle_ns, since_ns;
 
@@ -759,7 +701,7 @@ void switch_source_add_idle(struct switch_source *s, uint64_t from_ns, uint64_t 
         idle_stat_read(stat_ns, s->n_cpus);
         for (size_t i = 0; i < s->n_cpus; i++) {
                 idle_ns = idle_ns_of(s, i, from_ns, until_ns, stat_ns[i]);
-                if (idle_ns == 0 || switch_ring_is_off(&s->cpus[i].ring))
+                if (idle_ns == 0 || switch_ring_is_off(&s->rings.items[i].ring))
                         continue;
                 (void)snprintf(words, sizeof(words), "%zu=%" PRIu64 ";", i, idle_ns);
                 byte_buffer_add(text, words, strlen(words));
@@ -774,5 +716,5 @@ uint64_t switch_source_count_lost_stacks(const struct switch_source *s)
 
 uint64_t switch_source_count_lost(const struct switch_source *s)
 {
-        return s ? s->n_garbage + count_lost_of(s, TABLE_RINGS) : 0;
+        return s ? s->rings.n_garbage + count_lost_of(s, TABLE_RINGS) : 0;
 }

@@ -90,6 +90,9 @@ void switch_source_consume(struct switch_source *s);
 void switch_source_add_idle(struct switch_source *s, uint64_t from_ns, uint64_t until_ns,
                             struct byte_buffer *text);
 
+/* Memory of the rings, which the kernel holds; 0 for NULL. */
+size_t switch_source_count_bytes(const struct switch_source *s);
+
 /* Counts records for which there was no room so far. */
 uint64_t switch_source_count_lost(const struct switch_source *s);
 /* The same for call stacks of long waits. */

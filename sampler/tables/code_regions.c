@@ -261,19 +261,25 @@ static int point_to_modules(const struct code_regions *c, struct process_track *
         return r == -EOVERFLOW ? 0 : r;
 }
 
+/*
+ * Call stacks of the process that wait for an unwind table or for the rest of a stack get their frames now:
+ * they are of the code that is there until now.  None waits across a change of generation.
+ */
+static int finish_stacks(const struct code_regions *c, struct process_track *track)
+{
+        return track && c->before_change ? c->before_change(c->context, track, 0, UINT64_MAX) : 0;
+}
+
+/* After finish_stacks(). */
 static int begin_generation(struct code_regions *c, struct process_code *code, struct process_track *track,
                             uint64_t time_ns)
 {
-        int r = 0;
+        int r;
 
         if (code->generation + 1 >= CODE_REGIONS_GENERATIONS_MAX) {
                 loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
                 return 0;
         }
-        if (track && c->before_change)
-                r = c->before_change(c->context, track);
-        if (r < 0)
-                return r;
         code->generation++;
         code->n_frames = 0;
         if (!track)
@@ -343,7 +349,7 @@ static int take_from_file(const struct code_regions *c, struct process_track *tr
         const struct address_range *range = address_space_find(&track->space, avma);
         struct address_range taken;
         struct trace_module row;
-        int r = c->before_change ? c->before_change(c->context, track) : 0;
+        int r = finish_stacks(c, track);
 
         if (r < 0 || !range)
                 return r;
@@ -425,8 +431,7 @@ static int find_module(struct code_regions *c, struct process_track *track,
                 return r;
         *ret_module = track ? module_at(c, track, row->start_avma, &is_old) : 0;
         if (is_old) {
-                if (c->before_change)
-                        r = c->before_change(c->context, track);
+                r = finish_stacks(c, track);
                 if (r == 0)
                         r = point_to_modules(c, track, module.generation);
                 *ret_module = module_at(c, track, row->start_avma, &is_old);
@@ -535,9 +540,10 @@ static int leave_heirs(struct code_regions *c, struct process_track *track, uint
 {
         struct process_code *code = &c->processes[process - 1];
         bool is_shared = code->n_heirs > 0 && others_share(c, process, code);
+        int r = is_shared ? finish_stacks(c, track) : 0;
 
         code->n_heirs = 0;
-        return is_shared ? begin_generation(c, code, track, 0) : 0;
+        return is_shared && r == 0 ? begin_generation(c, code, track, 0) : r;
 }
 
 /* Makes room for a region; begins a generation if necessary.  The array of processes may be reallocated. */
@@ -546,11 +552,14 @@ static int make_room(struct code_regions *c, struct process_track *track, const 
         const struct code_piece piece = { row->start_avma, row->start_avma + row->length_bytes, 0 };
         struct process_code *code;
         bool was_seen = false, was_unknown;
-        int r;
+        int r = 0;
 
         if (!find_piece(&c->processes[row->process - 1], &piece))
                 return 0;
-        r = note_frames(c);
+        if (track && c->before_change)
+                r = c->before_change(c->context, track, piece.start_avma, piece.end_avma);
+        if (r == 0)
+                r = note_frames(c);
         code = &c->processes[row->process - 1];
         was_unknown = is_unknown(c, code, &piece);
         if (r == 0)
@@ -558,7 +567,10 @@ static int make_room(struct code_regions *c, struct process_track *track, const 
         if (was_seen && was_unknown)
                 loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_REPLACED, 1);
         /* Removed code remains the code of all frames so far; the next code will be put over it. */
-        return r == 0 && was_seen && !row->gone ? begin_generation(c, code, track, row->time_ns) : r;
+        if (r < 0 || !was_seen || row->gone)
+                return r;
+        r = finish_stacks(c, track);
+        return r < 0 ? r : begin_generation(c, &c->processes[row->process - 1], track, row->time_ns);
 }
 
 int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint32_t *ret_region)
@@ -632,6 +644,8 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
                 return 0;
         track = track_of(c, row->process);
         r = code_of(c, row->process, &code);
+        if (r == 0)
+                r = finish_stacks(c, track);
         if (r == 0)
                 r = note_frames(c);
         if (r < 0)

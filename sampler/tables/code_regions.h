@@ -29,13 +29,14 @@ struct trace_dictionary;
 
 #define CODE_REGIONS_GENERATIONS_MAX 4096 /* of a process */
 
-/* Returns 0 or -errno. */
-typedef int code_regions_before_change(void *context, struct process_track *process);
+/* For code in this range; 0 .. UINT64_MAX = all of the process.  Returns 0 or -errno. */
+typedef int code_regions_before_change(void *context, struct process_track *process, uint64_t start_avma,
+                                       uint64_t end_avma);
 
 /*
  * @recording:      borrowed
- * @before_change:  called before the modules of a process change: callstacks that wait to be completed
- *                  belong to the old ones; or NULL
+ * @before_change:  called before code of a process is replaced: call stacks that wait to be completed, and
+ *                  may have an address there, belong to the old code; or NULL
  * Returns 0 or -ENOMEM.
  */
 int code_regions_new(const struct recording *recording, code_regions_before_change *before_change,

@@ -49,6 +49,22 @@ struct cut_stack *cut_stacks_take(struct cut_stacks *s)
         return s->n_items > 0 ? s->items[--s->n_items] : NULL;
 }
 
+bool cut_stacks_have_code(const struct cut_stacks *s, uint64_t start_avma, uint64_t end_avma)
+{
+        for (size_t i = 0; i < s->n_items; i++) {
+                const struct cut_stack *cut = s->items[i];
+
+                for (uint32_t k = cut->n_kernel; k < cut->n_kernel + cut->n_user; k++) {
+                        /* A return address may be that after the code. */
+                        uint64_t at_avma = cut->frames[k].pc_avma - !cut->frames[k].is_exact;
+
+                        if (at_avma >= start_avma && at_avma < end_avma)
+                                return true;
+                }
+        }
+        return false;
+}
+
 void cut_stack_restore(const struct cut_stack *cut, struct stack_walk *ret_walk)
 {
         memcpy(ret_walk->frames, cut->frames + cut->n_kernel, cut->n_user * sizeof(*cut->frames));

@@ -54,6 +54,9 @@ struct cut_stack *cut_stacks_add(struct cut_stacks *s, const struct stack_walk *
 /* Takes out the newest stack, for the caller to free(); NULL if none is left. */
 struct cut_stack *cut_stacks_take(struct cut_stacks *s);
 
+/* Has one of these stacks, as far as it goes, an address in this range? */
+bool cut_stacks_have_code(const struct cut_stacks *s, uint64_t start_avma, uint64_t end_avma);
+
 /* Puts the user's part back into a walk that can go on. */
 void cut_stack_restore(const struct cut_stack *cut, struct stack_walk *ret_walk);
 

@@ -14,6 +14,8 @@
 #ifndef SAMPLER_TRACKS_RECORDING_H
 #define SAMPLER_TRACKS_RECORDING_H
 
+#include "sampler/kernel/unwind_request.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -54,13 +56,13 @@ struct recording {
         int stop_fd;                         /* readable = the recording is to end soon; -1 = there is none */
         uint64_t start_ns; /* the beginning of the recording, before which no idle time of CPUs counts */
         bool cpu_wide;     /* events of CPUs or of a cgroup: records may be of unknown processes */
-        bool keep_stacks;  /* copies of stacks become events as well */
 
         /* ---- by collector_init(), which owns them ---- */
         struct recorder_pace *pace;
         struct loss_counter *losses;
         struct process_table *processes;
         struct thread_sink *sink;
+        enum stack_keeping keeping; /* copies of stacks that become events as well */
         struct stack_builder *stacks;
         struct zone_source *zones;
         /* machine code that JITs report goes there; NULL = it is not kept */

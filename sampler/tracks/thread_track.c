@@ -259,6 +259,25 @@ static uint32_t cpu_of(const struct thread_track *t, const struct trace_event *e
         return is_switch(event) ? (uint32_t)event->operand[0] : t->cpu; /* the CPU is the first of both */
 }
 
+/*
+ * Whether the copy of a stack is written: it is followed by its sample, whose call stack is known by now.
+ * Beyond the limit it is counted.
+ */
+static bool is_copy_wanted(const struct thread_track *t, struct thread_sink *sink, size_t at)
+{
+        const struct kept_copy *copy = t->pending[at].copy;
+
+        if (sink->keeping == STACK_KEEPING_CUT &&
+            (at + 1 == t->n_pending || !trace_event_lacks_table(&t->pending[at + 1].event)))
+                return false;
+        if (copy->n_bytes > sink->kept_bytes_max - sink->kept_bytes) {
+                loss_counter_add(sink->losses, TRACE_LOSS_STACK_COPIES_FULL, 1);
+                return false;
+        }
+        sink->kept_bytes += copy->n_bytes;
+        return true;
+}
+
 static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
                              const struct pending_event *pending)
 {
@@ -292,8 +311,9 @@ int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink,
         size_t n = 0;
         int r = 0;
 
-        while (r == 0 && n < t->n_pending && t->pending[n].event.time_ns <= until_ns)
-                r = write_one_pending(t, sink, &t->pending[n++]);
+        for (; r == 0 && n < t->n_pending && t->pending[n].event.time_ns <= until_ns; n++)
+                if (!t->pending[n].copy || is_copy_wanted(t, sink, n))
+                        r = write_one_pending(t, sink, &t->pending[n]);
         for (size_t i = 0; i < n; i++)
                 kept_copy_free(t->pending[i].copy);
         if (n == 0) /* this is the usual case before a zone, and there may be no array yet */

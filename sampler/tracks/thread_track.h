@@ -15,6 +15,7 @@
 
 #include "format/event_encoder.h"
 #include "format/trace_event.h"
+#include "sampler/kernel/unwind_request.h"
 #include "sampler/tracks/cut_stacks.h"
 #include "unwind/stack_stitch.h"
 
@@ -121,8 +122,10 @@ struct thread_sink {
         struct event_encoder *encoder;
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
-        struct zone_trigger *trigger;   /* is called as zones end; or NULL */
-        const struct thread_track *run; /* the track whose run is open in the encoder; NULL = none */
+        struct zone_trigger *trigger;        /* is called as zones end; or NULL */
+        enum stack_keeping keeping;          /* which copies of stacks are written, */
+        uint64_t kept_bytes, kept_bytes_max; /* how much of them was, and may be */
+        const struct thread_track *run;      /* the track whose run is open in the encoder; NULL = none */
 };
 
 /*

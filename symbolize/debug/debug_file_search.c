@@ -22,8 +22,6 @@
 #define SUP_VERSION  5
 #define CHECKSUM_MAX 64
 
-#define FOLDER_FILES_MAX 4096 /* entries of a folder that are examined; the rest is skipped */
-
 static const struct symbol_search own_folders = { .sysroot = NULL };
 
 /* One search for the debug file of an image. */
@@ -33,6 +31,7 @@ struct hunt {
         const struct symbol_search *search;
         const char *link; /* of .gnu_debuglink: a name without a slash, or NULL */
         uint32_t link_crc;
+        bool wants_tables;              /* a file is wanted for its unwind tables */
         bool is_in_named_folder;        /* the file or folder under examination */
         char hex[2 * ID_BYTES_MAX + 1]; /* the build-id; "" = there is none */
         struct debug_file best;         /* one with symbols only; all zero = none yet */
@@ -135,6 +134,12 @@ static bool take_alike(struct hunt *hunt, struct debug_file *ret_file)
         return true;
 }
 
+static bool has_tables(Elf *elf)
+{
+        return debug_file_find_section(elf, ".eh_frame") || debug_file_find_section(elf, ".debug_frame") ||
+               debug_file_find_section(elf, ".zdebug_frame");
+}
+
 /* @path: heap, taken over.  Returns 1 if it is the wanted file; one that only has symbols is kept aside. */
 static int try_path(struct hunt *hunt, char *path, struct debug_file *ret_file)
 {
@@ -146,11 +151,11 @@ static int try_path(struct hunt *hunt, char *path, struct debug_file *ret_file)
                 keep_alike(hunt, &file);
                 return 0;
         }
-        if (debug_file_has_debug_info(file.elf)) {
+        if (hunt->wants_tables ? has_tables(file.elf) : debug_file_has_debug_info(file.elf)) {
                 *ret_file = file;
                 return 1;
         }
-        if (!hunt->best.elf && debug_file_find_section(file.elf, ".symtab"))
+        if (!hunt->wants_tables && !hunt->best.elf && debug_file_find_section(file.elf, ".symtab"))
                 hunt->best = file;
         else
                 debug_file_close(&file);
@@ -190,17 +195,17 @@ static int try_folder(struct hunt *hunt, const char *folder, struct debug_file *
 }
 
 /*
- * Tries every file in the folder, whatever its name, for an image without a build-id: that image may have
- * been in a file with a temporary name.
+ * Tries every file in the folder, whatever its name: the image may have been renamed where it was installed,
+ * or have been in a file with a temporary name.
  */
 static int try_all_of_folder(struct hunt *hunt, const char *folder, struct debug_file *ret_file)
 {
-        DIR *dir = hunt->image->build_id_bytes == 0 ? opendir(folder) : NULL;
+        DIR *dir = opendir(folder);
         const struct dirent *entry;
         int found = 0;
 
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
-        for (unsigned n = 0; dir && n < FOLDER_FILES_MAX && !found && (entry = readdir(dir)); n++)
+        for (unsigned n = 0; dir && n < SYMBOL_SEARCH_FILES_MAX && !found && (entry = readdir(dir)); n++)
                 if (entry->d_type == DT_REG || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
                         found = try_path(hunt, debug_file_format_path("%s/%s", folder, entry->d_name),
                                          ret_file);
@@ -235,10 +240,13 @@ static int try_link(struct hunt *hunt, const char *root, struct debug_file *ret_
         return found;
 }
 
-int debug_file_search_find(const struct elf_image *image, const char *path,
-                           const struct symbol_search *search, struct debug_file *ret_file)
+static int find(const struct elf_image *image, const char *path, const struct symbol_search *search,
+                bool wants_tables, struct debug_file *ret_file)
 {
-        struct hunt hunt = { .image = image, .path = path, .search = search ? search : &own_folders };
+        struct hunt hunt = { .image = image,
+                             .path = path,
+                             .search = search ? search : &own_folders,
+                             .wants_tables = wants_tables };
         const char *sysroot = find_sysroot(hunt.search);
         int found = 0;
 
@@ -266,6 +274,18 @@ int debug_file_search_find(const struct elf_image *image, const char *path,
         debug_file_close(&hunt.best);
         debug_file_close(&hunt.alike);
         return found;
+}
+
+int debug_file_search_find(const struct elf_image *image, const char *path,
+                           const struct symbol_search *search, struct debug_file *ret_file)
+{
+        return find(image, path, search, false, ret_file);
+}
+
+int debug_file_search_find_tables(const struct elf_image *image, const char *path,
+                                  const struct symbol_search *search, struct debug_file *ret_file)
+{
+        return find(image, path, search, true, ret_file);
 }
 
 /* ------------------------------------------------------------------ supplements */

@@ -38,6 +38,10 @@ struct debug_file_reference {
 int debug_file_search_find(const struct elf_image *image, const char *path,
                            const struct symbol_search *search, struct debug_file *ret_file);
 
+/* The same for one with unwind tables, .eh_frame or .debug_frame, whatever else it has. */
+int debug_file_search_find_tables(const struct elf_image *image, const char *path,
+                                  const struct symbol_search *search, struct debug_file *ret_file);
+
 /*
  * supplement_link_read() - read how a file refers to the one that dwz made of common parts
  * .gnu_debugaltlink, dwz's own: a name and a build-id.  .debug_sup of DWARF 5: a

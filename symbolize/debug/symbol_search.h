@@ -14,12 +14,14 @@
 #include <stddef.h>
 
 #define SYMBOL_SEARCH_FOLDERS_MAX 16
+#define SYMBOL_SEARCH_FILES_MAX   4096 /* entries of a folder that are examined; the rest is skipped */
 
 struct symbol_search {
         /*
          * Looked into first, in this order: DIR/.build-id/ab/cdef.debug, DIR/PATH (as the module's),
-         * DIR/NAME, and the same with .debug appended.  For code without a build-id, each file in the folder
-         * after that: it belongs to the code if its own code is the same, byte for byte.
+         * DIR/NAME, and the same with .debug appended.  Each file in the folder comes last, whatever its
+         * name: it belongs to the code if it has the same build-id or, for code without one, if its own code
+         * is the same, byte for byte.
          */
         const char *debug_dirs[SYMBOL_SEARCH_FOLDERS_MAX];
         size_t n_debug_dirs;

@@ -129,8 +129,8 @@ static enum image_source judge(const struct lookup *l, int fd, struct elf_image 
         return source;
 }
 
-/* Keeps the file if it is the best so far. */
-static int try_file(struct lookup *l, const char *path)
+/* Keeps the file if it is the best so far.  @is_any: it is no other version of the module's file. */
+static int try_file(struct lookup *l, const char *path, bool is_any)
 {
         struct found_image found = { .fd = -1 };
 
@@ -138,7 +138,7 @@ static int try_file(struct lookup *l, const char *path)
                 return 0;
         (void)elf_image_open(found.fd, &found.image, NULL);
         found.source = judge(l, found.fd, found.image);
-        if (found.source > l->best.source) {
+        if (found.source > l->best.source && !(is_any && found.source <= IMAGE_SOURCE_DIFFERS)) {
                 found.path = strdup(path);
                 if (!found.path) {
                         found_image_close(&found);
@@ -168,7 +168,7 @@ static int try_files(struct lookup *l)
 
                 if (more == 0)
                         break;
-                r = more < 0 ? more : try_file(l, path);
+                r = more < 0 ? more : try_file(l, path, candidates.is_any_file);
         }
         module_candidates_deinit(&candidates);
         return r;

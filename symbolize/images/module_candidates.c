@@ -98,6 +98,8 @@ void module_candidates_deinit(struct module_candidates *c)
         free(c->module_path);
         free(c->build_id);
         free(c->path);
+        if (c->folder)
+                (void)closedir(c->folder);
         *c = (struct module_candidates){ .search = NULL };
 }
 
@@ -143,22 +145,60 @@ static int make_own_name(struct module_candidates *c, size_t i)
 
 #define N_OWN_NAMES 4
 
+/* The next file of the open folder, or NULL after the last. */
+static const char *next_file(struct module_candidates *c)
+{
+        const struct dirent *entry;
+
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
+        while (c->n_files++ < SYMBOL_SEARCH_FILES_MAX && (entry = readdir(c->folder)))
+                if (entry->d_type == DT_REG || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
+                        return entry->d_name;
+        return NULL;
+}
+
+/* Files of the search's folders, whatever their names.  Returns as module_candidates_next(). */
+static int make_any_name(struct module_candidates *c)
+{
+        while (c->build_id) {
+                const char *name = c->folder ? next_file(c) : NULL;
+
+                if (name) {
+                        c->is_any_file = true;
+                        if (asprintf(&c->path, "%s/%s", c->search->debug_dirs[c->next_folder - 1], name) >= 0)
+                                return 1;
+                        c->path = NULL;
+                        return -ENOMEM;
+                }
+                if (c->folder)
+                        (void)closedir(c->folder);
+                c->folder = NULL;
+                if (c->next_folder == c->search->n_debug_dirs)
+                        break;
+                c->folder = opendir(c->search->debug_dirs[c->next_folder++]);
+                c->n_files = 0;
+        }
+        return 0;
+}
+
 int module_candidates_next(struct module_candidates *c, const char **ret_path)
 {
         size_t n_below = c->search->n_debug_dirs * NAME_KIND_COUNT;
         int r = 0;
 
+        free(c->path);
+        c->path = NULL;
         while (r == 0 && c->next < n_below + N_OWN_NAMES) {
                 size_t i = c->next++;
 
-                free(c->path);
-                c->path = NULL;
                 if (i < n_below)
                         r = make_name(c, c->search->debug_dirs[i / NAME_KIND_COUNT],
                                       (enum name_kind)(i % NAME_KIND_COUNT));
                 else
                         r = make_own_name(c, i - n_below);
         }
+        if (r == 0)
+                r = make_any_name(c);
         if (r == 1)
                 *ret_path = c->path;
         return r;

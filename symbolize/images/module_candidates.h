@@ -5,12 +5,15 @@
  * Way of the data:  trace_module, symbol_search -> [module_candidates] -> image_finder
  *
  * In this order: each folder of the search by build-id, by the module's path, by its name; below the other
- * root, if there is one; at the module's own path; the machine's folder of debug files by build-id.  It gives
- * names alone: the caller finds out whether a file is there and is the right one.
+ * root, if there is one; at the module's own path; the machine's folder of debug files by build-id; and,
+ * for a module with a build-id, each file in the folders of the search.  It gives names alone: the caller
+ * finds out whether a file is there and is the right one.
  */
 #ifndef SYMBOLIZE_IMAGES_MODULE_CANDIDATES_H
 #define SYMBOLIZE_IMAGES_MODULE_CANDIDATES_H
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +27,9 @@ struct module_candidates {
         char *build_id;                     /* heap: "ab/cdef..."; NULL = it has none */
         size_t next;                        /* number of the candidate that comes next */
         char *path;                         /* heap: the last one */
+        bool is_any_file;            /* the last one only lies in a folder: its build-id alone decides */
+        DIR *folder;                 /* owned: the folder whose files are listed; NULL = none */
+        size_t next_folder, n_files; /* the folder after it; files that were listed of it */
 };
 
 /* @search: NULL = all zero.  Returns 0 or -ENOMEM. */

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAKE_PID  500
+#define FAKE_PID  4600000 /* numbers of the kernel are lower: /proc never has this one */
 #define FAKE_CODE 0x400000
 
 struct fake_kernel_side {

@@ -24,17 +24,11 @@ struct fixture {
         struct code_regions *regions;
         struct thread_track *thread;
         unsigned n_changes;
+        uint64_t waits_avma; /* where a sample ran whose call stack waits until a change; 0 = none */
+        uint32_t waited_frame;
 };
 
 static struct fixture f;
-
-static int count_change(void *context, struct process_track *process)
-{
-        ck_assert_ptr_eq(context, &f);
-        ck_assert_ptr_eq(process, f.thread->process);
-        f.n_changes++;
-        return 0;
-}
 
 static uint32_t text(const char *name)
 {
@@ -42,6 +36,32 @@ static uint32_t text(const char *name)
 
         ck_assert_int_eq(trace_dictionary_add_string(&f.dictionary, name, strlen(name), &id), 0);
         return id;
+}
+
+/* A frame at an address, as a sample that comes now makes it. */
+static uint32_t run(uint64_t avma)
+{
+        const struct address_range *range = address_space_find(&f.thread->process->space, avma);
+        struct trace_frame frame = { .offset = avma };
+        uint32_t id;
+
+        ck_assert_ptr_nonnull(range);
+        frame.module = range->module;
+        ck_assert_int_eq(trace_dictionary_add(&f.dictionary, TRACE_TABLE_FRAMES, &frame, &id), 0);
+        return id;
+}
+
+static int count_change(void *context, struct process_track *process, uint64_t start_avma, uint64_t end_avma)
+{
+        ck_assert_ptr_eq(context, &f);
+        ck_assert_ptr_eq(process, f.thread->process);
+        f.n_changes += end_avma == UINT64_MAX;
+        if (f.waits_avma < start_avma || f.waits_avma >= end_avma)
+                return 0;
+        if (f.waits_avma != 0)
+                f.waited_frame = run(f.waits_avma);
+        f.waits_avma = 0;
+        return 0;
 }
 
 /* Anonymous memory of the process at 0x1000 .. 0x9000, as a mapping brings it. */
@@ -89,19 +109,6 @@ static int add(uint64_t start, uint64_t length, const char *name)
         uint32_t id;
 
         return code_regions_add(f.regions, &row, &id);
-}
-
-/* A frame at an address, as a sample that comes now makes it. */
-static uint32_t run(uint64_t avma)
-{
-        const struct address_range *range = address_space_find(&f.thread->process->space, avma);
-        struct trace_frame frame = { .offset = avma };
-        uint32_t id;
-
-        ck_assert_ptr_nonnull(range);
-        frame.module = range->module;
-        ck_assert_int_eq(trace_dictionary_add(&f.dictionary, TRACE_TABLE_FRAMES, &frame, &id), 0);
-        return id;
 }
 
 /* The final name of a frame; "" = unknown. */
@@ -166,6 +173,35 @@ START_TEST(test_code_over_nothing)
 END_TEST
 
 /* Names come later than the samples. */
+/* Samples in the first code wait for a table, which comes later than other code. */
+START_TEST(test_stack_waits)
+{
+        ck_assert_int_eq(add(0x2000, 0x100, "one"), 1);
+        f.waits_avma = 0x2010;
+        ck_assert_int_eq(add(0x2000, 0x100, "two"), 1);
+        ck_assert_uint_eq(generation(), 1);
+        check_name(f.waited_frame, "one");
+        check_name(run(0x2010), "two");
+}
+END_TEST
+
+/* A stack that ends early stays without its callers: it does so for a new generation alone. */
+START_TEST(test_stack_waits_elsewhere)
+{
+        ck_assert_int_eq(add(0x2000, 0x100, "one"), 1);
+        ck_assert_int_eq(add(0x3000, 0x100, "kept"), 1);
+        f.waits_avma = 0x3010;
+        ck_assert_int_eq(add(0x2000, 0x100, "two"), 1);
+        ck_assert_uint_eq(f.waits_avma, 0x3010);
+        ck_assert_uint_eq(generation(), 0);
+        (void)run(0x2010);
+        ck_assert_int_eq(add(0x2000, 0x100, "three"), 1);
+        ck_assert_uint_eq(f.waits_avma, 0);
+        ck_assert_uint_eq(generation(), 1);
+        check_name(f.waited_frame, "kept");
+}
+END_TEST
+
 START_TEST(test_told_late)
 {
         uint32_t early;

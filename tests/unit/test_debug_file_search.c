@@ -114,7 +114,7 @@ END_TEST
 /* loop test: what a folder of the user may have; the program was /opt/x/program where it was recorded */
 static const char *const places_of_user[] = {
         "found/$(cat id/path)", "found/opt/x/program", "found/opt/x/program.debug",
-        "found/program",        "found/program.debug",
+        "found/program",        "found/program.debug", "found/program-1.2",
 };
 
 START_LOOP_TEST(test_folder_of_the_user, 0, sizeof(places_of_user) / sizeof(places_of_user[0]))

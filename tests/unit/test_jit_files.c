@@ -34,8 +34,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHILD_PID   UINT32_C(4000000)
-#define UNKNOWN_PID UINT32_C(4000001)
+#define CHILD_PID   UINT32_C(4600000)
+#define UNKNOWN_PID UINT32_C(4600001)
 
 struct fixture {
         struct trace_dictionary dictionary;

@@ -135,6 +135,25 @@ START_TEST(test_order_of_time)
 }
 END_TEST
 
+/* A ring that was empty or read to its end takes its turn again, in the same run where that has no end. */
+START_TEST(test_rings_take_turns)
+{
+        for (uint64_t ns = 10; ns < 400; ns++) {
+                struct kernel_record_identity time = at(ns);
+
+                put_sample(ns % 3 ? FAKE_SAMPLES_0 : FAKE_SAMPLES_1, &time, FAKE_EVENT_SPEC_0, FAKE_CODE);
+                if (ns % 50 == 0)
+                        fake_kernel_side_run(&f, ns - 5);
+                if (ns % 70 == 0)
+                        fake_kernel_side_run(&f, UINT64_MAX);
+        }
+        fake_kernel_side_run(&f, UINT64_MAX);
+        ck_assert_uint_eq(f.source.n_samples, 390);
+        for (uint64_t i = 0; i < 390; i++)
+                ck_assert_uint_eq(pending(FAKE_PID, i)->time_ns, 10 + i);
+}
+END_TEST
+
 /* On a machine with several kinds of cores a CPU may lack an event: it has no ring then. */
 START_TEST(test_unmapped_ring)
 {
@@ -671,6 +690,47 @@ START_TEST(test_image_of_a_process_that_is_gone)
                 ck_assert(!code_images_next(f.source.images, UINT64_MAX, &change));
         }
         ck_assert_int_eq(munmap(base, room_bytes), 0);
+}
+END_TEST
+
+/*
+ * A long run gives its records back while it goes on.  Before that it remembers the mappings in them: memory
+ * that was made executable once more since a record may have another image than the record's.
+ */
+START_TEST(test_mappings_are_remembered_when_given_back)
+{
+        const struct made_image_options options = { .seed = (uint8_t)getpid() };
+        uint8_t *base = mmap(NULL, MADE_IMAGE_SVMA_END, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                             -1, 0);
+        struct perf_record rec = { .kind = PERF_RECORD_KIND_MMAP,
+                                   .pid = (uint32_t)getpid(),
+                                   .time_ns = clock_raw_ns(),
+                                   .mmap = { .length_bytes = MADE_IMAGE_PAGE_BYTES,
+                                             .executable = true,
+                                             .path = "//anon",
+                                             .path_bytes = 6 } };
+        struct image_change change;
+        struct made_image image;
+
+        ck_assert(base != MAP_FAILED);
+        made_image_init(&image, &options);
+        made_image_load(&image, base, false);
+        rec.mmap.start_avma = (uintptr_t)base + MADE_IMAGE_CODE_SVMA;
+        ck_assert_int_eq(mprotect(base + MADE_IMAGE_CODE_SVMA, MADE_IMAGE_PAGE_BYTES, PROT_READ | PROT_EXEC),
+                         0);
+        for (uint64_t i = 0; i < 80; i++) { /* most of a ring */
+                struct kernel_record_identity when = at(rec.time_ns + 1 + i);
+
+                when.pid = when.tid = i == 0 ? rec.pid : FAKE_PID;
+                put_mapping(FAKE_TRACKER_0, &when, i == 0 ? rec.mmap.start_avma : FAKE_CODE + i * 0x10000,
+                            "//anon");
+        }
+        ck_assert_uint_gt(f.events.rings[FAKE_TRACKER_0].meta->data_head, 8192);
+        fake_kernel_side_run(&f, rec.time_ns + 70);
+        ck_assert_uint_gt(f.events.rings[FAKE_TRACKER_0].meta->data_tail, 4096);
+        ck_assert_int_eq(code_images_look(f.source.images, &rec), 0);
+        ck_assert(!code_images_next(f.source.images, UINT64_MAX, &change));
+        ck_assert_int_eq(munmap(base, MADE_IMAGE_SVMA_END), 0);
 }
 END_TEST
 

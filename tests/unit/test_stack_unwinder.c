@@ -368,6 +368,26 @@ START_TEST_IF(IS_X86_64, test_waits_too_long)
 }
 END_TEST
 
+/* Whether code may be replaced before the stack is walked: its copy has return addresses into it. */
+START_TEST_IF(IS_X86_64, test_waits_in_code)
+{
+        struct process_track other = { .held_ns = UINT64_MAX };
+        const uint64_t at = LATE + PLAIN;
+
+        ck_assert(!stack_unwinder_may_wait_in(f.unwinder, &f.process, 0, UINT64_MAX));
+        (void)wait_for_table();
+        ck_assert(stack_unwinder_may_wait_in(f.unwinder, &f.process, 0, UINT64_MAX));
+        ck_assert(!stack_unwinder_may_wait_in(f.unwinder, &other, 0, UINT64_MAX));
+        ck_assert(stack_unwinder_may_wait_in(f.unwinder, &f.process, at, at + 7)); /* the call */
+        ck_assert(!stack_unwinder_may_wait_in(f.unwinder, &f.process, at + 8, at + 16));
+        ck_assert(!stack_unwinder_may_wait_in(f.unwinder, &f.process, at, at + 6));
+        ck_assert(stack_unwinder_may_wait_in(f.unwinder, &f.process, BIAS + PLAIN, BIAS + PLAIN + 1));
+        for (unsigned n = 0; n * sizeof(f.words) <= WAITING_STACKS_SEARCHED_MAX; n++)
+                (void)wait_for_table();
+        ck_assert(stack_unwinder_may_wait_in(f.unwinder, &f.process, at + 8, at + 16));
+}
+END_TEST
+
 /*
  * The copy waits with the mappings of its time, and holds its process back from then on; nothing is counted.
  */
@@ -586,6 +606,9 @@ START_TEST_IF(IS_X86_64, test_joined_to_the_stack_after)
                 ck_assert_int_eq(f.chain.state, TRACE_STACK_TRUNCATED);
         }
         ck_assert_uint_ne(tickets[0], tickets[1]);
+        ck_assert(cut_stacks_have_code(&f.thread.cuts, BIAS + PLAIN + 0x30, BIAS + PLAIN + 0x31));
+        ck_assert(cut_stacks_have_code(&f.thread.cuts, BIAS + PLAIN, BIAS + PLAIN + 0x30));
+        ck_assert(!cut_stacks_have_code(&f.thread.cuts, BIAS + PLAIN + 0x31, BIAS + PLAIN + 0x40));
         stand(BIAS + PLAIN, 28, WORDS - 28);
         ck_assert_uint_eq(stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain), 0);
         ck_assert_int_eq(f.chain.state, TRACE_STACK_COMPLETE);
