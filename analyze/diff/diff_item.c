@@ -23,7 +23,7 @@ double diff_item_value(const struct diff_item *item, const struct diff_run *run,
 
         if (basis->per_unit && run->n_units == 0)
                 return 0;
-        if (item->kind != DIFF_ZONE)
+        if (!diff_kind_is_zone(item->kind))
                 return basis->per_unit ? sum.cpu / (double)run->n_units : sum.cpu;
         one = basis->wall ? sum.typical_wall.mean : sum.typical_cpu.mean;
         all = one * (double)sum.n;
@@ -36,9 +36,11 @@ double diff_item_total(const struct diff_item *item, const struct diff_run *run,
         double value = diff_item_value(item, run, basis, before);
         struct diff_sum sum = diff_run_sum(run, key_of(item, before));
 
+        if (item->kind == DIFF_KERNEL && !basis->per_unit)
+                return sum.wall_ns;
         if (item->kind == DIFF_CALL && sum.n > 0)
                 return value * sum.wall_ns / (double)sum.n;
-        return item->kind != DIFF_ZONE || basis->per_unit ? value : value * (double)sum.n;
+        return !diff_kind_is_zone(item->kind) || basis->per_unit ? value : value * (double)sum.n;
 }
 
 void diff_item_bounds(const struct diff_item *item, const struct diff_run *run,
@@ -67,7 +69,7 @@ double diff_item_count_variance(const struct diff_item *item, const struct diff_
                 return HUGE_VAL;
         if (item->kind == DIFF_WAIT)
                 return sum.cpu > 0 ? sum.squares / (sum.cpu * sum.cpu) : HUGE_VAL;
-        if (item->kind != DIFF_ZONE)
+        if (!diff_kind_is_zone(item->kind))
                 return 1 / (double)sum.n;
         return basis->wall ? sum.typical_wall.variance : sum.typical_cpu.variance;
 }

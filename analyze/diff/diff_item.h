@@ -46,8 +46,10 @@ struct diff_item {
         uint64_t n_before, n_after;       /* samples, zones, waits, calls; of all runs */
         double value_before, value_after; /* the compared number, a mean of the runs */
         double total_before, total_after; /* see diff_item_total() */
+        double delay_before, delay_after; /* of a kernel: the mean until it began; below 0 = unknown */
         double share_before,
-                share_after;         /* of the samples' weight; of zones of the recording's time; of waits and
+                share_after;         /* of the samples' weight; of zones of the recording's time; of kernels
+                                               * of the time of all; of waits and
                                                * calls of diff_run_threads_ns() */
         struct diff_verdict verdict; /* if it is judged */
         /* diff_moved_ns() as a part of the longer run; items with more are named first */

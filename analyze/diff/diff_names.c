@@ -165,6 +165,19 @@ int diff_names_add_zone(struct diff_names *n, const struct trace_dictionary *d,
         return r < 0 ? r : add_key(n, &key, ret_key);
 }
 
+int diff_names_add_kernel(struct diff_names *n, const struct trace_dictionary *d,
+                          const struct trace_location *location, const struct trace_device *device,
+                          uint32_t *ret_key)
+{
+        struct diff_key key = { .kind = DIFF_KERNEL };
+        uint32_t name = location->name != 0 ? location->name : location->function;
+        int r = add_string(n, trace_dictionary_text(d, name), &key.name);
+
+        if (r == 0)
+                r = add_string(n, trace_dictionary_text(d, device->name), &key.module);
+        return r < 0 ? r : add_key(n, &key, ret_key);
+}
+
 /* A caller without a symbol is named by its file, because addresses differ between builds. */
 static int add_caller_name(struct diff_names *n, const struct trace_dictionary *d,
                            const struct diff_caller *caller, struct diff_key *key, uint32_t *ret_name)

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct trace_device;
 struct trace_dictionary;
 struct function;
 struct trace_location;
@@ -34,14 +35,23 @@ struct trace_symbol;
 #define DIFF_NAMES_PAGE_FAULTS  "page faults" /* the call of waits for a page */
 #define DIFF_NAMES_UNKNOWN_CALL "[unknown]"   /* nothing is known of the call */
 
-/* The kinds of items.  A wait is known by the call and its caller, a system call by the call alone. */
-enum diff_kind { DIFF_FUNCTION, DIFF_ZONE, DIFF_WAIT, DIFF_CALL, DIFF_KIND_COUNT };
+/*
+ * The kinds of items.  A wait is known by the call and its caller, a system call by the call alone; a kernel,
+ * a zone of a device, by the name of its device.
+ */
+enum diff_kind { DIFF_FUNCTION, DIFF_ZONE, DIFF_WAIT, DIFF_CALL, DIFF_KERNEL, DIFF_KIND_COUNT };
+
+/* Whether the mean of one of many instances is compared. */
+static inline bool diff_kind_is_zone(uint32_t kind)
+{
+        return kind == DIFF_ZONE || kind == DIFF_KERNEL;
+}
 
 /* Strings are ids of diff_names; 0 = none.  Compared as bytes. */
 struct diff_key {
         uint32_t kind; /* enum diff_kind */
         uint32_t name;
-        uint32_t module;   /* of a function, of who waits */
+        uint32_t module;   /* of a function, of who waits; of a kernel its device */
         uint32_t function; /* of a zone; of a wait the call */
         uint32_t file;     /* of a zone; where a function is declared, or begins, "0x1160"; without folders */
         uint32_t line;     /* of a function's declaration; 0 = unknown */
@@ -67,6 +77,11 @@ int diff_names_add_function(struct diff_names *n, const struct trace_dictionary 
                             uint32_t *ret_key);
 int diff_names_add_zone(struct diff_names *n, const struct trace_dictionary *d,
                         const struct trace_location *location, uint32_t *ret_key);
+
+/* The key of a zone of a device; returns as above. */
+int diff_names_add_kernel(struct diff_names *n, const struct trace_dictionary *d,
+                          const struct trace_location *location, const struct trace_device *device,
+                          uint32_t *ret_key);
 
 /* The caller of a call; both are NULL if it is unknown. */
 struct diff_caller {

@@ -44,6 +44,7 @@ struct report_recording {
         struct text_view filter;
         uint64_t stack_copy_bytes;  /* of each sample; 0 = none, or not stated */
         uint64_t n_descriptors;     /* of events and BPF programs; 0 = not stated */
+        uint64_t pinned_bytes;      /* of the rings in the kernel, of all CPUs; 0 = not stated */
         uint64_t recorder_cpu_ns;   /* the recorder's own processor time; 0 = not stated */
         uint64_t start_realtime_ns; /* since 1970; 0 = unknown */
         uint64_t duration_ns;       /* of the recording, or from the first to the last event */
@@ -71,6 +72,7 @@ struct report_zone {
         uint64_t total_ns;   /* recursion counts once; summed over threads */
         uint64_t self_ns;
         uint64_t on_cpu_ns, waiting_ns; /* of total_ns; see `on_cpu_known` */
+        bool is_cpu_unknown;            /* of these zones, as some are of imported threads */
         /* The mean without the cost of sampling; 0 = the cost is unknown, or too small to matter. */
         uint64_t mean_without_samples_ns;
         uint64_t min_ns, mean_ns, max_ns;
@@ -88,7 +90,8 @@ struct report_thread {
         bool is_fiber;         /* a fiber runs on threads, whose on-CPU time includes its own */
         struct text_view name; /* empty = unknown */
         uint64_t first_ns, last_ns;
-        uint64_t on_cpu_ns; /* see `on_cpu_known` */
+        uint64_t on_cpu_ns;  /* see `on_cpu_known` */
+        bool is_cpu_unknown; /* an imported thread */
         uint64_t n_zones;
         uint64_t n_samples; /* of all sample events; values read with a sample of another event
                              * do not count */

@@ -236,8 +236,7 @@ static int add_said(struct report_gaps *g, const char *code, const char *words, 
         return words[0] != '\0' ? add_gap(g, &gap) : 0;
 }
 
-int report_gaps_add_recorded(struct report_gaps *g, const struct trace_dictionary *d,
-                             const struct unsampled_time *unsampled)
+static int add_unsampled(struct report_gaps *g, const struct unsampled_time *unsampled)
 {
         uint64_t n = unsampled->n_samples;
         int r;
@@ -249,9 +248,16 @@ int report_gaps_add_recorded(struct report_gaps *g, const struct trace_dictionar
         if (r == 0)
                 r = add_said(g, "CALLERS_MISSING", g->truncated,
                              n != 0 ? (double)unsampled->n_truncated / (double)n : 0);
-        if (r == 0)
-                r = add_said(g, "PYTHON_FUNCTIONS_MISSING", g->python,
-                             unsampled_time_python_share(unsampled));
+        return r == 0 ? add_said(g, "PYTHON_FUNCTIONS_MISSING", g->python,
+                                 unsampled_time_python_share(unsampled))
+                      : r;
+}
+
+int report_gaps_add_recorded(struct report_gaps *g, const struct trace_dictionary *d,
+                             const struct unsampled_time *unsampled)
+{
+        int r = unsampled ? add_unsampled(g, unsampled) : 0;
+
         if (r == 0)
                 r = add_notices(g, d);
         return r == 0 ? add_losses(g, d) : r;
@@ -523,7 +529,8 @@ static int add_unsure_clocks(struct report *report, const struct trace_dictionar
         }
         return add_counted(
                 &report->gaps, "CLOCKS_UNSURE",
-                "recordings are placed by CLOCK_REALTIME; their times against other hosts are not exact", n);
+                "recordings are of other hosts: their times against these are not exact, the head says how exact",
+                n);
 }
 
 int report_gaps_find(struct report *report, const struct trace_totals *totals)

@@ -211,7 +211,8 @@ void report_gaps_deinit(struct report_gaps *g);
 
 /*
  * report_gaps_add_recorded() - add the recorder's limits and losses: time without samples first
- * @g:  is not copied afterwards: rows point into it
+ * @g:          is not copied afterwards: rows point into it
+ * @unsampled:  NULL = the caller judges that itself
  * Returns 0 or -ENOMEM.
  */
 int report_gaps_add_recorded(struct report_gaps *g, const struct trace_dictionary *d,

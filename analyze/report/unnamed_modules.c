@@ -2,6 +2,7 @@
 #include "analyze/report/report_parts.h"
 
 #include "analyze/report/report.h"
+#include "base/order.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 
@@ -36,24 +37,19 @@ static const struct runtime runtimes[] = {
         { "libpython3", "try: python3 -X perf (Python 3.12 or later)" },
 };
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-        return a < b ? -1 : a > b;
-}
-
 static int compare_paths(const void *a, const void *b)
 {
         const struct unnamed_module *x = a, *y = b;
 
-        return compare_numbers(x->path, y->path);
+        return order_numbers(x->path, y->path);
 }
 
 static int compare_sums(const void *a, const void *b)
 {
         const struct unnamed_module *x = a, *y = b;
-        int order = compare_numbers(y->self.weight, x->self.weight);
+        int order = order_numbers(y->self.weight, x->self.weight);
 
-        return order != 0 ? order : compare_numbers(x->path, y->path);
+        return order != 0 ? order : order_numbers(x->path, y->path);
 }
 
 /*

@@ -55,10 +55,12 @@ void unsampled_time_take(struct unsampled_time *ret, const struct trace_walk *wa
                 .command_kernel_ns = meta_value_number(d, "command_kernel_ns"),
                 .n_samples = walk->n_samples,
                 .n_truncated = walk->n_truncated,
+                .n_kept_copies = walk->n_kept_copies,
                 .n_python = meta_value_number(d, "python_samples"),
                 .n_python_bare = meta_value_number(d, "python_samples_bare"),
                 .is_python_late = trace_dictionary_has_notice(d, TRACE_NOTICE_PYTHON_APPROXIMATE),
         };
+        bare_stacks_name(&walk->bare_stacks, d, ret->n_truncated, ret->bare_name, sizeof(ret->bare_name));
         if (!is_time_comparable(walk))
                 return;
         for (uint32_t i = 0; i < walk->n_threads; i++) {
@@ -335,14 +337,27 @@ void unsampled_time_words(const struct unsampled_time *u, char words[UNSAMPLED_T
 void unsampled_time_truncated(const struct unsampled_time *u, char words[UNSAMPLED_TIME_WORDS_BYTES])
 {
         double share = u->n_samples != 0 ? (double)u->n_truncated / (double)u->n_samples : 0;
+        struct unsampled_line l = { .text = words };
 
         words[0] = '\0';
-        if (share >= SHARE_MIN)
-                (void)snprintf(
-                        words, UNSAMPLED_TIME_WORDS_BYTES,
-                        "%.1f%% of the call stacks are truncated: callers are missing there, and totals "
-                        "of functions lack these samples",
-                        100 * share);
+        if (share < SHARE_MIN)
+                return;
+        say(&l,
+            "%.1f%% of the call stacks are truncated: callers are missing there, and totals of functions lack these "
+            "samples",
+            100 * share);
+        if (u->bare_name[0] != '\0')
+                say(&l,
+                    "; most end in %s, which has no unwind tables: compile it with -fasynchronous-unwind-tables%s",
+                    u->bare_name,
+                    u->n_kept_copies == 0 ? ", or keep its unstripped file and record with --keep-stacks=cut"
+                                          : "");
+        if (u->n_kept_copies != 0)
+                say(&l,
+                    "; copies of %" PRIu64
+                    " of these stacks are kept: hyprof symbolize --debug-dir DIR finishes them "
+                    "by the tables of unstripped files in DIR",
+                    u->n_kept_copies);
 }
 
 double unsampled_time_python_share(const struct unsampled_time *u)

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNSAMPLED_TIME_WORDS_BYTES 320
+#define UNSAMPLED_TIME_WORDS_BYTES 480
 
 struct sample_sum;
 struct trace_dictionary;
@@ -41,6 +41,8 @@ struct unsampled_time {
         bool is_kernel_refused, was_paused;
         uint64_t command_user_ns, command_kernel_ns; /* 0 = unknown */
         uint64_t n_samples, n_truncated;             /* of all events; those with a call stack that is cut */
+        uint64_t n_kept_copies; /* of these, with a copy of their stack, which can still be walked */
+        char bare_name[64];     /* of the file without unwind tables in which most of these end; "" = none */
         uint64_t n_python, n_python_bare; /* samples in Python code; those without Python functions */
         bool is_python_late;              /* Python functions were read after their sample */
 
@@ -67,7 +69,7 @@ void unsampled_time_judge(struct unsampled_time *u, const struct trace_dictionar
 /* "520 ms of 1.02 s on CPUs (51.0%) have no samples: ..."; "" if too little is missing to report. */
 void unsampled_time_words(const struct unsampled_time *u, char words[UNSAMPLED_TIME_WORDS_BYTES]);
 
-/* "12.3% of the call stacks are truncated: ..."; "" if hardly any is. */
+/* "12.3% of the call stacks are truncated: ..., most in app, ..."; "" if hardly any is. */
 void unsampled_time_truncated(const struct unsampled_time *u, char words[UNSAMPLED_TIME_WORDS_BYTES]);
 
 /* "48.2% of the samples in Python code ... have no Python functions: ..."; "" if nearly all have them. */

@@ -8,7 +8,7 @@
  * to run from its first event until a context switch says otherwise; if the first
  * switch is onto a CPU, before any zone or sample, only from there on. The caller judges whether the trace
  * has context switches at all.  A fiber is a thread whose switches are its entries and exits: it does not run
- * before the first one.
+ * before the first one.  When an imported thread was on a CPU is not known, so it is not taken to run.
  *
  * Keeps the open zones only.  Times that go backwards, which no recorder
  * writes, count as no time.  Not thread-safe.
@@ -62,6 +62,7 @@ struct thread_timeline {
         uint64_t ran_ns;            /* up to the last context switch */
         uint64_t running_since_ns;  /* if `running` */
         bool is_fiber;              /* set by the caller before the first event */
+        bool is_imported;           /* the same: when it was on a CPU is not known */
         bool running;
         bool started; /* an event was seen: the times above are valid */
         bool exited;
@@ -92,7 +93,7 @@ static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t t
 {
         if (!t->started) {
                 t->started = true;
-                t->running = !t->is_fiber;
+                t->running = !t->is_fiber && !t->is_imported;
                 t->first_ns = t->running_since_ns = time_ns;
         }
         t->before_ns = t->last_ns;
@@ -205,6 +206,7 @@ static inline void thread_timeline_close(struct thread_timeline *t, uint64_t tim
                 .is_inside = zone->flags[THREAD_TIMELINE_ASKED] & ZONE_MATCHER_INSIDE,
                 .outermost = !may_recur || !thread_timeline_is_inside_itself(t, zone),
                 .closed = closed,
+                .is_cpu_unknown = t->is_imported,
         };
         t->dropped_wanted = zone->wanted;
 }

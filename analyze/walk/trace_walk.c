@@ -92,6 +92,7 @@ static int reserve(struct trace_walk *w)
                 w->threads[i].id = i + 1;
                 w->threads[i].cpu = TRACE_WALK_NO_CPU;
                 w->threads[i].timeline.is_fiber = row->kind == TRACE_THREAD_FIBER;
+                w->threads[i].timeline.is_imported = row->kind == TRACE_THREAD_IMPORTED;
                 w->threads[i].timeline.wants_all = !w->filter;
         }
         w->n_threads = n_threads;
@@ -516,7 +517,9 @@ static int walk_sample(struct trace_walk *w, struct walked_thread *thread, const
 {
         const struct trace_sample_event *row = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
                                                                     (uint32_t)event->sample.event);
+        bool has_copy = thread->has_copy;
 
+        thread->has_copy = false;
         see_cpu(w, thread, event->sample.cpu, event->time_ns);
         thread->timeline.n_samples++;
         thread->timeline.n_interrupts += row->mode != TRACE_SAMPLE_MODE_WITH_LEADER;
@@ -526,6 +529,9 @@ static int walk_sample(struct trace_walk *w, struct walked_thread *thread, const
                 thread->n_samples++;
                 w->n_samples++;
                 w->n_truncated += event->sample.state >= TRACE_STACK_TRUNCATED;
+                w->n_kept_copies += has_copy && trace_event_lacks_table(event);
+                if (event->sample.state == TRACE_STACK_NO_TABLE)
+                        bare_stacks_add(&w->bare_stacks, w->dictionary, (uint32_t)event->sample.stack);
         }
         w->n_events[event->op]++;
         return w->sink.sample ? w->sink.sample(w->sink.context, thread, event, err) : 0;
@@ -592,6 +598,9 @@ static int follow_event(struct trace_walk *w, struct walked_thread *thread, cons
                 return drop_zones(w, thread, event->time_ns, err);
         case TRACE_OP_THREAD_NAME:
                 return walk_name(w, thread, event, err);
+        case TRACE_OP_STACK_COPY:
+                thread->has_copy = true;
+                return 0;
         case TRACE_OP_ZONE_TEXT:
         case TRACE_OP_ZONE_NAME:
         case TRACE_OP_ZONE_VALUE:

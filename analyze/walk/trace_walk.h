@@ -25,6 +25,7 @@
 #define ANALYZE_WALK_TRACE_WALK_H
 
 #include "analyze/trace/zone_paths.h"
+#include "analyze/walk/bare_stacks.h"
 #include "analyze/walk/thread_timeline.h"
 #include "format/trace_spec.h"
 
@@ -75,6 +76,7 @@ struct walked_thread {
         uint64_t n_samples;
         struct thread_wait wait; /* while is_out */
         bool is_out, is_wait_in_zone, has_ended;
+        bool has_copy;               /* its last event was the copy of a stack */
         bool passed_from, passed_to; /* whether events passed the ends of the wanted range of time */
         uint64_t ran_at_from_ns, ran_at_to_ns;
         uint64_t ran_seen_ns; /* at its last event */
@@ -157,9 +159,11 @@ struct trace_walk {
         uint64_t n_waits;                  /* the same */
         /* that passed, without values read with another event; of these, with a cut stack */
         uint64_t n_samples, n_truncated;
-        uint64_t n_unknown_ops;     /* events of a newer version of the format, left out */
-        uint64_t first_ns, last_ns; /* of all events, also those that did not pass; valid if `any` */
-        uint64_t n_switches;        /* of all threads but fibers; 0 = on-CPU times are unknown */
+        struct bare_stacks bare_stacks; /* of these, in code without unwind tables */
+        uint64_t n_kept_copies;         /* of these, with a copy of their stack */
+        uint64_t n_unknown_ops;         /* events of a newer version of the format, left out */
+        uint64_t first_ns, last_ns;     /* of all events, also those that did not pass; valid if `any` */
+        uint64_t n_switches;            /* of all threads but fibers; 0 = on-CPU times are unknown */
         bool any;
         bool follows_zones;        /* more than that they are open */
         struct event_batch *batch; /* heap; of trace_walk_chunk(), NULL before */

@@ -42,6 +42,7 @@ struct zone_instance {
         bool is_inside; /* and one around it */
         bool outermost; /* no other zone of its location is open around it */
         bool closed;
+        bool is_cpu_unknown; /* `on_cpu_ns` means nothing: an imported thread */
 };
 
 /* 0 for times that go backwards, which no recorder writes. */
@@ -57,7 +58,8 @@ struct zone_stat {
         uint64_t n_unclosed;
         uint64_t total_ns; /* wall-clock, summed over threads */
         uint64_t self_ns;
-        uint64_t on_cpu_ns; /* of total_ns */
+        uint64_t on_cpu_ns;  /* of total_ns */
+        bool is_cpu_unknown; /* of some of them */
 };
 
 struct zone_stats {
@@ -96,6 +98,7 @@ static inline int zone_stats_add(struct zone_stats *s, const struct zone_instanc
         if (zone->outermost) {
                 stat->total_ns += zone_instance_duration_ns(zone);
                 stat->on_cpu_ns += zone->on_cpu_ns;
+                stat->is_cpu_unknown |= zone->is_cpu_unknown;
         }
         if (zone->closed)
                 return zone_stat_add_closed(stat, zone);

@@ -29,6 +29,7 @@ void trace_totals_deinit(struct trace_totals *t)
         ready_times_deinit(&t->ready);
         zone_instances_deinit(&t->instances);
         zone_groups_deinit(&t->groups);
+        zone_ranks_deinit(&t->ranks);
         name_times_deinit(&t->names);
         id_set_deinit(&t->frame_names);
         id_set_deinit(&t->plot_names);
@@ -78,6 +79,9 @@ static int add_instance(struct trace_totals *t, struct walked_thread *thread,
 
         if (t->has_durations && !lasts_so_long(t, zone))
                 return 0;
+        r = zone_ranks_add(&t->ranks, thread->id, zone);
+        if (r < 0)
+                return r;
         r = zone_instances_add(&t->instances, thread->id, zone, words);
         if (r < 0 || t->group_by == ZONE_GROUP_NONE || !zone->is_named)
                 return r;
@@ -228,6 +232,8 @@ int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
                 r = zone_instances_init(&t->instances,
                                         trace_dictionary_count(t->walk.dictionary, TRACE_TABLE_THREADS),
                                         t->n_slowest);
+        if (r == 0 && t->n_slowest != 0)
+                r = zone_ranks_init(&t->ranks, t->walk.dictionary);
         zone_groups_init(&t->groups, t->group_by, t->walk.dictionary);
         return r == 0 ? reserve(t, t->walk.dictionary) : r;
 }
@@ -265,5 +271,7 @@ int trace_totals_finish(struct trace_totals *t, uint64_t end_ns)
         if (filter && end_ns > filter->to_ns)
                 end_ns = filter->to_ns;
         r = name_times_finish(&t->names, &t->walk);
+        if (r == 0 && t->n_slowest != 0)
+                r = zone_ranks_finish(&t->ranks);
         return r == 0 && t->wants_cpus ? cpu_lanes_finish(&t->cpus, end_ns) : r;
 }

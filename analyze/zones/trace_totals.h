@@ -21,6 +21,7 @@
 #include "analyze/walk/zone_stats.h"
 #include "analyze/zones/zone_groups.h"
 #include "analyze/zones/zone_instances.h"
+#include "analyze/zones/zone_ranks.h"
 #include "format/trace_spec.h"
 
 #include <stddef.h>
@@ -53,6 +54,7 @@ struct trace_totals {
         struct ready_times ready; /* tagged with the thread */
         struct zone_instances instances;
         struct zone_groups groups;
+        struct zone_ranks ranks; /* filled with `instances`; compared when the walk is over */
         struct name_times names; /* of threads that had several; always filled */
 };
 

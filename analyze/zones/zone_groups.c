@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/zones/zone_groups.h"
 
+#include "analyze/trace/meta_value.h"
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -87,6 +89,37 @@ static void set_name(struct zone_groups *g, uint32_t location, const struct zone
                 set_id(&g->key, 0);
 }
 
+static uint32_t process_of(const struct zone_groups *g, uint32_t thread)
+{
+        return ((const struct trace_thread *)trace_dictionary_row(g->dictionary, TRACE_TABLE_THREADS, thread))
+                ->process;
+}
+
+static uint32_t recording_of(const struct zone_groups *g, uint32_t thread)
+{
+        const struct trace_process *process = trace_dictionary_row(g->dictionary, TRACE_TABLE_PROCESSES,
+                                                                   process_of(g, thread));
+
+        return process->recording;
+}
+
+static void set_host(struct zone_groups *g, uint32_t thread)
+{
+        uint32_t recording = recording_of(g, thread);
+        struct text_view host = meta_value_find(g->dictionary, "hostname");
+
+        if (recording != 0) {
+                const struct trace_recording *row = trace_dictionary_row(g->dictionary,
+                                                                         TRACE_TABLE_RECORDINGS, recording);
+
+                host = trace_dictionary_text(g->dictionary, row->hostname);
+        }
+        if (host.n_bytes != 0)
+                set_words(&g->key, host.bytes, host.n_bytes);
+        else
+                set_id(&g->key, 0);
+}
+
 static void set_key(struct zone_groups *g, uint32_t thread, uint32_t location, const struct zone_words *words,
                     uint32_t parent)
 {
@@ -110,6 +143,15 @@ static void set_key(struct zone_groups *g, uint32_t thread, uint32_t location, c
         case ZONE_GROUP_PARENT:
                 set_id(&g->key, parent);
                 break;
+        case ZONE_GROUP_PROCESS:
+                set_id(&g->key, process_of(g, thread));
+                break;
+        case ZONE_GROUP_RECORDING:
+                set_id(&g->key, recording_of(g, thread));
+                break;
+        case ZONE_GROUP_HOST:
+                set_host(g, thread);
+                break;
         case ZONE_GROUP_NAME:
         case ZONE_GROUP_NONE:
         case ZONE_GROUP_KEYS:
@@ -130,6 +172,11 @@ struct zone_group_label zone_groups_label(const struct zone_groups *g, uint32_t 
                 memcpy(&label.id, key + 1, sizeof(label.id));
                 if (g->by == ZONE_GROUP_PARENT)
                         label.label = zone_pattern_name_of(g->dictionary, label.id);
+                if (g->by == ZONE_GROUP_RECORDING)
+                        label.label = trace_dictionary_text(
+                                g->dictionary, ((const struct trace_recording *)trace_dictionary_row(
+                                                        g->dictionary, TRACE_TABLE_RECORDINGS, label.id))
+                                                       ->label);
                 return label;
         }
         label.is_cut = key[0] == KEY_CUT;

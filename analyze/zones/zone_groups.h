@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/zones/zone_groups.h - the zones that a pattern names, grouped by text, name, value, thread or
- * parent
+ * analyze/zones/zone_groups.h - the zones that a pattern names, grouped by text, name, value, thread,
+ * parent, process, recording or host
  *
  * Way of the data:  trace_walk -> trace_totals -> [zone_groups] -> zone_view
  *
@@ -41,6 +41,9 @@ enum zone_group_key {
         ZONE_GROUP_VALUE,
         ZONE_GROUP_THREAD, /* or fiber */
         ZONE_GROUP_PARENT, /* the place of the zone directly around it */
+        ZONE_GROUP_PROCESS,
+        ZONE_GROUP_RECORDING, /* of a merged trace */
+        ZONE_GROUP_HOST,      /* by its name */
         ZONE_GROUP_KEYS,
 };
 
@@ -54,7 +57,7 @@ struct zone_group {
 /* A group's identity: `label` for people, and the row of the trace. */
 struct zone_group_label {
         struct text_view label; /* borrowed; valid until the next zone_groups_add() */
-        uint32_t id;            /* thread or location; 0 = neither */
+        uint32_t id;            /* thread, location, process or recording; 0 = none of these */
         bool is_known;          /* false: the zones have no such text, value or zone around them */
         bool is_cut;            /* the text goes on */
 };

@@ -5,6 +5,8 @@
 #include "cli/manual/commands.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
+#include "sampler/kernel/ring_size.h"
+#include "sampler/kernel/unwind_request.h"
 #include "sampler/rights/perf_access.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
@@ -45,6 +47,7 @@ struct doctor_findings {
 #define DESCRIPTORS_FEW 1024
 #define MLOCK_KIB_MIN   516 /* what kernels allow by default */
 #define TRACING         "/sys/kernel/tracing"
+#define USUAL_RATE_HZ   997
 
 static void add_row(struct doctor_findings *f, bool good, const char *what, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
@@ -197,6 +200,20 @@ static void add_rights(struct doctor_findings *f, const struct perf_access *a)
                 a->is_filtered ? "a seccomp filter is there, as in containers" : "no seccomp filter");
 }
 
+static void add_pinned(struct doctor_findings *f, uint64_t n_cpus)
+{
+        struct ring_size_wanted wanted = { .rate_hz = USUAL_RATE_HZ,
+                                           .n_events = 1,
+                                           .copy_bytes = UNWIND_COPY_LONG,
+                                           .n_cpus = n_cpus,
+                                           .memory_bytes = ring_size_machine_memory() };
+        uint64_t cpu_bytes = ring_size_find(&wanted) + ring_size_of_tracker(true, false, n_cpus);
+
+        add_row(f, true, "ring memory",
+                "%llu MiB would be pinned for one event at %d Hz, at most %u MiB for samples at any rate",
+                (unsigned long long)(cpu_bytes * n_cpus >> 20), USUAL_RATE_HZ, RING_SIZE_ALL_BYTES >> 20);
+}
+
 static void add_limits(struct doctor_findings *f, const struct perf_access *a)
 {
         struct rlimit files = { .rlim_max = 0 };
@@ -209,7 +226,9 @@ static void add_limits(struct doctor_findings *f, const struct perf_access *a)
         if (a->max_sample_hz != LONG_MIN)
                 add_row(f, true, "sample rate", "up to %ld Hz (kernel.perf_event_max_sample_rate)",
                         a->max_sample_hz);
-        if (a->mlock_kib != LONG_MIN && !a->locks_memory)
+        if (a->locks_memory)
+                add_pinned(f, n_cpus > 0 ? (uint64_t)n_cpus : 1);
+        else if (a->mlock_kib != LONG_MIN)
                 add_row(f, a->mlock_kib >= MLOCK_KIB_MIN, "ring memory", "%ld KiB for each CPU",
                         a->mlock_kib);
 }

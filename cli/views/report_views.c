@@ -21,8 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As in enum zone_group_key. */
+#define GROUP_CHOICES "text|name|value|thread|parent|process|recording|host"
+
 /* Rows that fit a screen, unless --limit says otherwise. */
-#define GROUP_CHOICES      "text|name|value|thread|parent" /* as in enum zone_group_key */
 #define TEXT_ROWS          25
 #define TEXT_ROWS_ZONE     5 /* of each table about one zone */
 #define TEXT_ROWS_OVERVIEW 8 /* of each table: all together should be about 60 lines */

@@ -301,12 +301,13 @@ static __always_inline void refill(struct thread_place *place, __u64 now_ns)
 }
 
 /*
- * Whether to copy the stack: SWITCH_FLAG_STACK, SWITCH_FLAG_SAME_STACK or 0.  Threads that share a slot
- * also share its credit.
+ * Whether to copy the stack: SWITCH_FLAG_STACK, SWITCH_FLAG_SAME_STACK or 0.  A copy stands for the same
+ * place for @same_ns.  Threads that share a slot also share its credit.
  */
-static __always_inline __u32 choose(struct thread_place *place, __u32 tid, __u64 key, __u64 now_ns)
+static __always_inline __u32 choose(struct thread_place *place, __u32 tid, __u64 key, __u64 now_ns,
+                                    __u64 same_ns)
 {
-        if (place->tid == tid && place->key == key && now_ns - place->copied_ns < SWITCH_STACK_PERIOD_NS)
+        if (place->tid == tid && place->key == key && now_ns - place->copied_ns < same_ns)
                 return SWITCH_FLAG_SAME_STACK;
         refill(place, now_ns);
         if (place->credit == 0)
@@ -320,9 +321,9 @@ static __always_inline __u32 choose(struct thread_place *place, __u32 tid, __u64
 
 /* The same for a record whose stack takes up to @stack_bytes: for want of room it has none. */
 static __always_inline __u32 choose_stack(struct switch_ring_head *ring, struct thread_place *place,
-                                          __u32 tid, __u64 key, __u64 now_ns, __u64 n_bytes)
+                                          __u32 tid, __u64 key, __u64 now_ns, __u64 same_ns, __u64 n_bytes)
 {
-        __u32 flags = choose(place, tid, key, now_ns);
+        __u32 flags = choose(place, tid, key, now_ns, same_ns);
 
         if (flags & SWITCH_FLAG_STACK && !has_room(ring, settings.ring_bytes, n_bytes)) {
                 place->copied_ns = 0;
@@ -645,7 +646,7 @@ int on_switch(__u64 *ctx)
             !(state & TASK_DEAD_BITS) && (slot = slot_of(record->prev_tid)) != NULL) {
                 regs = user_registers(prev);
                 flags |= choose_stack(ring, &slot->waits, record->prev_tid, regs ? key_of(regs) : 0,
-                                      record->head.time_ns, STACK_BYTES_MAX(*record));
+                                      record->head.time_ns, SWITCH_STACK_PERIOD_NS, STACK_BYTES_MAX(*record));
                 record->head.flags = flags;
                 if (settings.late_stacks) {
                         slot->out_ns = flags & (SWITCH_FLAG_STACK | SWITCH_FLAG_SAME_STACK) ? 0 : now_ns;

@@ -22,6 +22,8 @@
 #define SWITCH_NAME_BYTES      16
 #define SWITCH_CONTEXT_KERNEL  (-128) /* PERF_CONTEXT_KERNEL: the kernel's part of a callstack follows */
 #define SWITCH_STACK_PERIOD_NS 1000000
+/* the stack of an interrupt only says of what kind it is, which changes less often */
+#define SWITCH_INTERRUPT_PERIOD_NS 10000000
 /* stacks of a thread, at different places, that may follow each other faster */
 #define SWITCH_STACK_BURST 4
 /* added to the time of a late stack, so that no rounding of times changes the order */
@@ -61,7 +63,7 @@ enum switch_record_flag {
         SWITCH_FLAG_INTERRUPT = 1,  /* of a wake-up: an interrupt woke the thread, not a thread */
         SWITCH_FLAG_IN = 2,         /* who comes is wanted */
         SWITCH_FLAG_PREEMPTED = 4,  /* who went could have run on */
-        SWITCH_FLAG_SAME_STACK = 8, /* the stack is as in this thread's last copy, less than a period ago */
+        SWITCH_FLAG_SAME_STACK = 8, /* the stack is as in this thread's last copy, which is not old */
         SWITCH_FLAG_STACK = 16,     /* struct switch_stack and the copy follow */
         SWITCH_FLAG_COPY_FULL = 32, /* the copy ended because it has no more room */
         SWITCH_FLAG_32_BIT = 64,    /* the registers are of a 32-bit program */

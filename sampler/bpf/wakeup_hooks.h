@@ -65,7 +65,8 @@ static __always_inline __u32 add_interrupt(void *ctx, struct switch_ring_head *r
         __builtin_memset(record->waker_name, 0, sizeof(record->waker_name));
         if (slot)
                 flags = choose_stack(ring, &slot->interrupts, record->tid, interrupt_key(woken, at),
-                                     record->head.time_ns, sizeof(*record) + sizeof(struct switch_stack));
+                                     record->head.time_ns, SWITCH_INTERRUPT_PERIOD_NS,
+                                     sizeof(*record) + sizeof(struct switch_stack));
         record->head.flags = flags | SWITCH_FLAG_INTERRUPT;
         return flags & SWITCH_FLAG_STACK ? add_kernel_stack(ctx, (struct switch_stack *)(record + 1)) : 0;
 }
@@ -83,7 +84,7 @@ static __always_inline __u32 add_waker(void *ctx, struct switch_ring_head *ring,
         if (!is_wanted || (slot = slot_of(record->waker_tid)) == NULL)
                 return 0;
         flags = choose_stack(ring, &slot->wakes, record->waker_tid, regs ? key_of(regs) : 0,
-                             record->head.time_ns, STACK_BYTES_MAX(*record));
+                             record->head.time_ns, SWITCH_STACK_PERIOD_NS, STACK_BYTES_MAX(*record));
         record->head.flags = flags;
         return flags & SWITCH_FLAG_STACK
                        ? add_stack(ctx, &record->head, (struct switch_stack *)(record + 1), regs)

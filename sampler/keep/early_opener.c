@@ -129,20 +129,46 @@ static void report(struct early_opener *o, bool rang)
                 (void)io_write_all(o->notify_fd, &one, sizeof(one), NULL);
 }
 
+/* The CPUs whose doorbells have rung, and without doorbells the rings. */
+struct callers {
+        uint32_t items[16];
+        unsigned n_items;
+};
+
+/* A CPU's doorbell rings for records in its own tracker's ring. */
+static bool look_at_callers(struct early_opener *o, const struct callers *callers)
+{
+        bool all = true;
+
+        for (unsigned i = 0; i < callers->n_items; i++) {
+                size_t ring = event_set_has_doorbells(o->events) ? 2 * (size_t)callers->items[i]
+                                                                 : callers->items[i];
+
+                if (o->watches[ring].ring)
+                        all &= look(o, &o->watches[ring]);
+        }
+        return all;
+}
+
 /*
- * Turns the doorbells on or off if there is a reason.  @all: the last look has seen all records.  Returns
- * true if all records that have come by now were seen.
+ * Turns the doorbells on if there is a reason, or those off that have rung.  @all: the last look has seen all
+ * records.  Returns true if all records that have come by now were seen.
  */
-static bool calm_down(struct early_opener *o, unsigned n_rings, bool all)
+static bool calm_down(struct early_opener *o, const struct callers *callers, bool all)
 {
         bool was_silent = o->throttle.silent;
 
-        if (!event_set_has_doorbells(o->events) ||
-            wakeup_throttle_decide(&o->throttle, n_rings, clock_raw_ns()) == was_silent)
+        if (!event_set_has_doorbells(o->events))
                 return all;
-        event_set_silence(o->events, !was_silent);
-        /* Records from before the doorbells were on have rung none of them. */
-        return was_silent ? look_at_all(o) : all;
+        if (wakeup_throttle_decide(&o->throttle, callers->n_items, clock_raw_ns())) {
+                for (unsigned i = 0; i < callers->n_items; i++)
+                        event_set_silence(o->events, callers->items[i]);
+                return all;
+        }
+        if (!was_silent)
+                return all;
+        event_set_ring_again(o->events);
+        return look_at_all(o); /* records from before the doorbells were on have rung none of them */
 }
 
 /*
@@ -153,18 +179,19 @@ static bool look_at_next(struct early_opener *o, bool *all)
         struct epoll_event events[16];
         int n = epoll_wait(o->epoll_fd, events, 16,
                            *all ? wakeup_throttle_wait_ms(&o->throttle, clock_raw_ns()) : 0);
-        unsigned n_rings = 0;
+        struct callers callers = { .n_items = 0 };
 
         for (int i = 0; i < n; i++) {
                 if (events[i].data.u32 == WAKE_STOP)
                         return false;
                 if (event_set_has_doorbells(o->events))
                         event_set_answer(o->events, events[i].data.u32);
-                n_rings++;
+                callers.items[callers.n_items++] = events[i].data.u32;
         }
-        *all = look_at_all(o);
-        *all = calm_down(o, n_rings, *all);
-        report(o, n_rings > 0);
+        /* Bells that are silent do not say whose ring has something. */
+        *all = *all && n > 0 && !o->throttle.silent ? look_at_callers(o, &callers) : look_at_all(o);
+        *all = calm_down(o, &callers, *all);
+        report(o, callers.n_items > 0);
         return true;
 }
 

@@ -249,6 +249,9 @@ int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwin
 
         if (r == 0 && used->mode != UNWIND_FP && used->copy_bytes > 0)
                 r = recording_facts_add_number(d, "stack_copy_bytes", used->copy_bytes);
+        if (r == 0 && used->mode != UNWIND_FP && used->keeping != STACK_KEEPING_NONE)
+                r = recording_facts_add_meta(d, "kept_stacks",
+                                             used->keeping == STACK_KEEPING_CUT ? "cut" : "all");
         if (r < 0 || used->mode != UNWIND_FP || wanted->innermost_only)
                 return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
         if (wanted->mode == UNWIND_FP) {

@@ -96,16 +96,17 @@ static void tell(const struct perf_mmap *mmap, uint64_t time_ns)
         ck_assert_int_eq(io_write_all(ring_fd, &one, sizeof(one), NULL), 0);
 }
 
-/* The same with doorbells: the ring itself wakes no one. */
+/* The same with doorbells, of which that of the other CPU never rings: the ring itself wakes no one. */
 static void setup_bells(void)
 {
         setup();
         early_opener_stop(opener);
-        events.doorbells = calloc(1, sizeof(*events.doorbells));
-        events.cpus.n_cpus = 1;
+        events.doorbells = calloc(2, sizeof(*events.doorbells));
+        events.cpus.n_cpus = 2;
         events.ring_fds[FAKE_TRACKER_1] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         ck_assert(events.doorbells && events.ring_fds[FAKE_TRACKER_1] >= 0);
-        events.doorbells[0].fd = ring_fd;
+        events.doorbells[0].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        events.doorbells[1].fd = ring_fd;
         ck_assert_int_eq(early_opener_start(&events, &opener, NULL), 0);
 }
 
@@ -143,6 +144,31 @@ static int find(uint64_t time_ns)
         mmap.time_ns = time_ns;
         return opened_files_find(early_opener_files(opener), (uint32_t)getpid(), &mmap);
 }
+
+/* Mappings of the system's code that ring again and again silence the bell of their CPU alone. */
+START_TEST(test_silence)
+{
+        static const char system_path[] = "/usr/lib/libc.so.6";
+        struct perf_mmap vain;
+        bool rings = true;
+
+        setup_bells();
+        vain = mapped;
+        vain.path = system_path;
+        vain.path_bytes = sizeof(system_path) - 1;
+        for (size_t i = 0; i < 2; i++)
+                __atomic_store_n(&events.doorbells[i].rings, true, __ATOMIC_RELAXED);
+        for (uint64_t i = 0; i < 100000 && rings; i++) { /* so many of them must come in a moment */
+                tell(&vain, 1000 + i);
+                wait_for(1);
+                perf_ring_discard(&events.rings[FAKE_TRACKER_1]);
+                rings = __atomic_load_n(&events.doorbells[1].rings, __ATOMIC_RELAXED);
+        }
+        ck_assert(!rings);
+        ck_assert(__atomic_load_n(&events.doorbells[0].rings, __ATOMIC_RELAXED));
+        teardown_bells();
+}
+END_TEST
 
 START_LOOP_TEST(test_opened, 0, 2)
 {

@@ -24,8 +24,11 @@ static struct past past;
 static uint64_t n_most; /* spans that were kept at a time */
 static bool only_cpus;  /* are kept */
 
+/* Tests may run in one process. */
 static void setup(void)
 {
+        n_most = 0;
+        only_cpus = false;
         trace_builder_init(&b);
 }
 

@@ -11,6 +11,8 @@
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
+#include <string.h>
+
 #define MS UINT64_C(1000000)
 
 #define QUESTIONS_MAX 8
@@ -20,14 +22,20 @@ static struct loaded_trace trace;
 static struct past past;
 static struct past_questions questions;
 static uint64_t asked_ns[QUESTIONS_MAX]; /* of each, up to here */
-static uint32_t n_parts[QUESTIONS_MAX], worker, idle;
+static uint32_t n_parts[QUESTIONS_MAX], n_asked, worker, idle;
 static uint64_t bytes_max; /* of the past; 0 = as usual */
 static bool only_cpus;     /* are kept */
 static bool may_be_cut;    /* a question is about a wait that is longer than what there is room for */
 static bool is_at_end;     /* the trace is so short that all is asked at its end */
 
+/* Tests may run in one process. */
 static void setup(void)
 {
+        memset(asked_ns, 0, sizeof(asked_ns));
+        memset(n_parts, 0, sizeof(n_parts));
+        n_asked = 0;
+        bytes_max = 0;
+        only_cpus = may_be_cut = is_at_end = false;
         trace_builder_init(&b);
         worker = trace_builder_thread(&b, 10, 11);
         idle = trace_builder_thread(&b, 10, 12);
@@ -59,9 +67,8 @@ static int take(void *context, const struct past_question *part)
 
 static void ask(uint64_t begin_ns, uint64_t end_ns, uint32_t thread)
 {
-        static uint32_t n;
         const struct past_question question = {
-                .begin_ns = begin_ns, .end_ns = end_ns, .id = n++, .thread = thread
+                .begin_ns = begin_ns, .end_ns = end_ns, .id = n_asked++, .thread = thread
         };
 
         ck_assert_int_eq(past_questions_add(&questions, &question), 0);

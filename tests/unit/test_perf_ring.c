@@ -73,7 +73,9 @@ START_TEST(test_peek_consume_release)
         ck_assert_ptr_eq(record, again);
         take(16, 1);
         ck_assert_uint_eq(ring.meta->data_tail, 0); /* the kernel may not write over it yet */
+        ck_assert_uint_eq(perf_ring_count_to_release(&ring), 16);
         perf_ring_release(&ring);
+        ck_assert_uint_eq(perf_ring_count_to_release(&ring), 0);
         ck_assert_uint_eq(ring.meta->data_tail, 16);
         put(8, 3); /* after the head was last looked at */
         take(24, 2);

@@ -224,15 +224,38 @@ static const struct report_gap *find_gap(const char *code)
 }
 
 /* Call stacks that are cut are a share as well; whole ones are not worth a line. */
-START_LOOP_TEST(test_callers, 0, 2)
+START_LOOP_TEST(test_callers, 0, 6)
 {
-        struct lossy_trace t = { .n_samples = N_SAMPLES,
-                                 .state = _i == 0 ? TRACE_STACK_NO_TABLE : TRACE_STACK_COMPLETE };
+        static const enum trace_stack_state states[] = { TRACE_STACK_NO_TABLE, TRACE_STACK_COMPLETE,
+                                                         TRACE_STACK_TRUNCATED };
+        bool has_copies = _i >= 3, lacks_table = _i % 3 == 0;
+        struct lossy_trace t = { .n_samples = N_SAMPLES, .state = states[_i % 3], .has_copies = has_copies };
         const struct report_gap *gap;
 
         load(&t, NULL);
         gap = find_gap("CALLERS_MISSING");
-        ck_assert((gap && strstr(gap->words, "100.0% of the call stacks are truncated")) == (_i == 0));
+        ck_assert((gap && strstr(gap->words, "100.0% of the call stacks are truncated")) == (_i % 3 != 1));
+        ck_assert(
+                (gap && strstr(gap->words, "; most end in prog, which has no unwind tables: compile it with "
+                                           "-fasynchronous-unwind-tables")) == lacks_table);
+        ck_assert((gap && strstr(gap->words, "--keep-stacks=cut")) == (lacks_table && !has_copies));
+        ck_assert((gap && strstr(gap->words, " of these stacks are kept: hyprof symbolize --debug-dir DIR "
+                                             "finishes them")) == (lacks_table && has_copies));
+}
+END_TEST
+
+/* Without a call stack it is not known which file has no tables. */
+START_TEST(test_callers_of_nothing)
+{
+        struct lossy_trace t = { .n_samples = N_SAMPLES,
+                                 .state = TRACE_STACK_NO_TABLE,
+                                 .has_no_callstacks = true };
+        const struct report_gap *gap;
+
+        load(&t, NULL);
+        gap = find_gap("CALLERS_MISSING");
+        ck_assert_ptr_nonnull(gap);
+        ck_assert_ptr_null(strstr(gap->words, "most end in"));
 }
 END_TEST
 

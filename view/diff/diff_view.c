@@ -177,6 +177,21 @@ static struct view_value caller_of(const struct diff_comparison *c, uint32_t cal
         COLUMN(STRING, "caller_before", "from", caller_of(c, item->caller_before),                            \
                "who made more than half of those that were sampled, or null")                                 \
         COLUMN(STRING, "caller_after", "from, after", caller_of(c, item->caller_after), NULL)
+#define KERNEL_COLUMNS(COLUMN)                                                                                \
+        VERDICT_COLUMNS(COLUMN, "kernel")                                                                     \
+        VALUE_COLUMNS(COLUMN, DURATION, "before_ns", "after_ns", KERNEL_WORDS)                                \
+        CHANGE_COLUMNS(COLUMN)                                                                                \
+        COLUMN(DURATION, "total_before_ns", "total", value_of(true, true, item->total_before),                \
+               "of all of a run or unit, on all lanes")                                                       \
+        COLUMN(DURATION, "total_after_ns", "total after", value_of(true, true, item->total_after), NULL)      \
+        COLUMN(DURATION, "delay_before_ns", "delay",                                                          \
+               value_of(item->delay_before >= 0, true, item->delay_before),                                   \
+               "mean: from the begin of the zone of a thread with its key, or from when it was handed over, " \
+               "to its begin; null = neither is known")                                                       \
+        COLUMN(DURATION, "delay_after_ns", "delay after",                                                     \
+               value_of(item->delay_after >= 0, true, item->delay_after), NULL)                               \
+        SHARE_COLUMNS(COLUMN, KERNEL_WHOLE)                                                                   \
+        PLACE_COLUMNS(COLUMN, "device")
 #define WHOLE_COLUMNS(COLUMN)                                                                                 \
         COLUMN(STRING, "verdict", "verdict", view_words(whole_verdict(c)), NULL,                              \
                .one_of = "slower|faster|more|less|not significant|not certain")                               \
@@ -189,6 +204,8 @@ static struct view_value caller_of(const struct diff_comparison *c, uint32_t cal
 #define ZONE_WORDS     "the mean of one without the slowest of each 1,000, or of a unit"
 #define ZONE_WHOLE     "of the recording's time, all threads together"
 #define WAIT_WORDS     "their time in a run or unit"
+#define KERNEL_WORDS   "the mean of one without the slowest of each 1,000, or of a unit"
+#define KERNEL_WHOLE   "of the time of all kernels, those at the same time each"
 #define WAIT_WHOLE     "of the time of all threads, on CPUs and waiting, but that of idle threads"
 
 /* clang-format off */
@@ -219,6 +236,7 @@ static const struct view_column zone_columns[] = {
 static const struct view_column wait_columns[] = {
         ITEM_COLUMNS(VIEW_COLUMN, DURATION, "before_ns", "after_ns", WAIT_WORDS, WAIT_WHOLE, "module")
 };
+static const struct view_column kernel_columns[] = { KERNEL_COLUMNS(VIEW_COLUMN) };
 static const struct view_column call_columns[] = { CALL_COLUMNS(VIEW_COLUMN, COUNT) };
 static const struct view_column unit_call_columns[] = { CALL_COLUMNS(VIEW_COLUMN, REAL) };
 static const struct view_column whole_columns[] = { WHOLE_COLUMNS(VIEW_COLUMN) };
@@ -249,6 +267,11 @@ static const struct answer_part calls_part = ANSWER_TABLE(
         "a system call, with exact numbers, in the same order; not there if not all recordings were made with "
         "--syscalls, or with a filter",
         .may_be_absent = true);
+static const struct answer_part kernels_part = ANSWER_TABLE(
+        "kernels", kernel_columns,
+        "a zone of a device, by its name and that of the device, in the same order; not there if not all "
+        "recordings have zones of devices",
+        .may_be_absent = true);
 static const struct answer_part whole_part = ANSWER_TABLE(
         "whole", whole_columns, "all samples together; no row if --only leaves it out");
 
@@ -270,6 +293,16 @@ static void put_call(struct view_document *d, struct view_table *t, const struct
         uint32_t key = diff_item_key(item);
 
         CALL_COLUMNS(VIEW_CELL, COUNT)
+}
+
+static void put_kernel(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
+                       const struct diff_item *item)
+{
+        struct change change = change_of(c, item);
+        uint32_t key = diff_item_key(item);
+        bool is_whole = true;
+
+        KERNEL_COLUMNS(VIEW_CELL)
 }
 
 /* Items of a kind that are shown, in order; heap, NULL without memory. */
@@ -311,6 +344,8 @@ static void put_chosen(struct view_document *d, struct view_table *t, const stru
                         n_left_out++;
                 else if (kind == DIFF_CALL)
                         put_call(d, t, c, chosen[i]);
+                else if (kind == DIFF_KERNEL)
+                        put_kernel(d, t, c, chosen[i]);
                 else
                         put_item(d, t, c, chosen[i]);
         }
@@ -322,7 +357,8 @@ static void put_chosen(struct view_document *d, struct view_table *t, const stru
 static void add_items(struct view_document *d, const struct diff_comparison *c, enum diff_kind kind,
                       const struct diff_view_options *options)
 {
-        static const char *const names[DIFF_KIND_COUNT] = { "functions", "zones", "waits", "syscalls" };
+        static const char *const names[DIFF_KIND_COUNT] = { "functions", "zones", "waits", "syscalls",
+                                                            "kernels" };
         const struct view_column *columns = kind == DIFF_ZONE           ? zone_columns
                                             : kind == DIFF_WAIT         ? wait_columns
                                             : c->weight_is_ns           ? time_columns
@@ -357,6 +393,18 @@ static void add_calls(struct view_document *d, const struct diff_comparison *c,
                              "exact numbers %s, and times with waiting; from: who made most of those sampled",
                              c->options.basis.per_unit ? "for each unit of work" : "of a run");
         put_chosen(d, t, c, DIFF_CALL, options);
+}
+
+static void add_kernels(struct view_document *d, const struct diff_comparison *c,
+                        const struct diff_view_options *options)
+{
+        struct view_table *t = view_document_add_part(d, &kernels_part, "kernels");
+
+        view_table_set_about(
+                d, t, "time on a device %s; changes with 95%% intervals; shares of the time of all kernels",
+                c->options.basis.per_unit ? "for each unit of work"
+                                          : "of one zone, a mean without the slowest of each 1,000");
+        put_chosen(d, t, c, DIFF_KERNEL, options);
 }
 
 static void add_whole(struct view_document *d, const struct diff_comparison *c)
@@ -528,6 +576,8 @@ static void add_warnings(struct view_document *d, const struct diff_comparison *
                 view_document_warn(
                         d, "not all recordings have counts of system calls (record --syscalls): these are "
                            "not compared");
+        if (!c->has_kind[DIFF_KERNEL] && c->any_kind[DIFF_KERNEL])
+                view_document_warn(d, "not all recordings have zones of devices: these are not compared");
         if (c->lacks_switches)
                 view_document_warn(
                         d, "no context switches in a recording: zones are compared from begin to end, "
@@ -553,8 +603,8 @@ const struct answer_schema diff_view_schema = {
         .name = "hyprof.diff/1",
         .command = "hyprof diff --json",
         .parts = (const struct answer_part *const[]){ &runs_part, &more_part, &judged_part, &functions_part,
-                                                      &zones_part, &waits_part, &calls_part, &whole_part,
-                                                      NULL },
+                                                      &zones_part, &waits_part, &calls_part, &kernels_part,
+                                                      &whole_part, NULL },
 };
 
 void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
@@ -570,6 +620,8 @@ void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
                 add_items(d, c, DIFF_WAIT, options);
         if (c->has_kind[DIFF_CALL])
                 add_calls(d, c, options);
+        if (c->has_kind[DIFF_KERNEL])
+                add_kernels(d, c, options);
         add_whole(d, c);
         add_warnings(d, c);
 }

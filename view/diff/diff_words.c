@@ -79,7 +79,7 @@ static void say_verdict(struct answer_words *a, const struct diff_verdict *v)
 
 static void say_name(struct answer_words *a, const struct diff_comparison *c, const struct diff_item *item)
 {
-        static const char *const words[DIFF_KIND_COUNT] = { "", "zone ", "waiting in ", "" };
+        static const char *const words[DIFF_KIND_COUNT] = { "", "zone ", "waiting in ", "", "kernel " };
 
         answer_words_add(a, "%s", words[item->kind]);
         answer_words_add_name(a, diff_words_name(c, diff_item_key(item)));
@@ -101,7 +101,7 @@ static void say_amount(struct answer_words *a, const struct diff_comparison *c, 
         double all = is_new ? c->weight_after : c->weight_before;
         double units = is_new ? c->units_after : c->units_before;
 
-        if (item->kind == DIFF_ZONE)
+        if (diff_kind_is_zone(item->kind))
                 all = is_new ? c->duration_ns_after : c->duration_ns_before;
         if (item->kind == DIFF_WAIT)
                 all = is_new ? c->threads_ns_after : c->threads_ns_before;
@@ -218,7 +218,8 @@ static void say_percent(struct answer_words *a, double change)
 
 static void say_counts(struct answer_words *a, const struct diff_comparison *c)
 {
-        static const char *const words[DIFF_KIND_COUNT] = { "functions", "zones", "waits", "system calls" };
+        static const char *const words[DIFF_KIND_COUNT] = { "functions", "zones", "waits", "system calls",
+                                                            "kernels" };
         uint32_t n_left = 0, n_said = 0;
 
         for (int kind = 0; kind < DIFF_KIND_COUNT; kind++)
@@ -281,7 +282,7 @@ static void say_uncertain(struct answer_words *a, const struct diff_comparison *
                 answer_words_add(
                         a, "nothing can be compared: %s",
                         c->has_kind[DIFF_FUNCTION] || c->has_kind[DIFF_ZONE] || c->has_kind[DIFF_WAIT] ||
-                                        c->has_kind[DIFF_CALL]
+                                        c->has_kind[DIFF_CALL] || c->has_kind[DIFF_KERNEL]
                                 ? "no function or zone has enough samples or instances, before or after"
                                 : "not all recordings have samples of the same event, or zones");
                 return;

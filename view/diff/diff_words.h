@@ -34,7 +34,7 @@ int diff_words_compare(const void *a, const void *b);
 /* Whether it is timed, not sampled. */
 static inline bool diff_words_is_time(const struct diff_item *item)
 {
-        return item->kind == DIFF_ZONE || item->kind == DIFF_WAIT;
+        return diff_kind_is_zone(item->kind) || item->kind == DIFF_WAIT;
 }
 
 #endif /* VIEW_DIFF_DIFF_WORDS_H */

@@ -91,14 +91,10 @@ static void add_inside(struct view_document *d, const struct report *report)
 /* The part of the CPUs' time in which no shown thread ran; 0 = not known. */
 static double idle_share(const struct report *report)
 {
-        double cpus_ns = (double)meta_value_number(report->trace.dictionary, "cpus") *
-                         (double)report->recording.range_ns;
-        double ran_ns = 0;
+        double n_cpus = (double)meta_value_number(report->trace.dictionary, "cpus");
+        double used = recording_view_cpus_used(report);
 
-        for (uint32_t i = 0; i < report->n_threads; i++)
-                if (!report->threads[i].is_fiber)
-                        ran_ns += (double)report->threads[i].on_cpu_ns;
-        return report->on_cpu_known && cpus_ns > 0 ? 1 - ran_ns / cpus_ns : 0;
+        return n_cpus > 0 && used > 0 ? 1 - used / n_cpus : 0;
 }
 
 /* The answers of these take a pass of their own, which is longer than the overview's. */

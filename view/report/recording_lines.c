@@ -418,7 +418,9 @@ static void add_states(struct view_document *d, const struct report_callstacks *
         FACT(BYTES, "stack_copy_bytes", NULL, view_known(r->stack_copy_bytes, r->stack_copy_bytes != 0),      \
              "of the copy of the stack with each sample")                                                     \
         FACT(COUNT, "n_descriptors", NULL, view_known(r->n_descriptors, r->n_descriptors != 0),               \
-             "of events and BPF programs", .may_be_null = true)
+             "of events and BPF programs", .may_be_null = true)                                               \
+        FACT(BYTES, "pinned_bytes", NULL, view_known(r->pinned_bytes, r->pinned_bytes != 0),                  \
+             "of the rings in the kernel, of all CPUs", .may_be_null = true)
 /* clang-format on */
 
 static void add_sampler(struct view_document *d, const struct report_recording *r, struct byte_buffer *line)
@@ -443,6 +445,9 @@ static void add_sampler(struct view_document *d, const struct report_recording *
         if (r->n_descriptors != 0)
                 byte_buffer_add_format(line, "%s%s", separator_of(line, ", "),
                                        text_number_counted(r->n_descriptors, "descriptors").text);
+        if (r->pinned_bytes != 0)
+                byte_buffer_add_format(line, "%s%s pinned", separator_of(line, ", "),
+                                       text_number_bytes(r->pinned_bytes).text);
         put_line(d, "sampler", line);
         SAMPLER_FACTS(VIEW_FACT)
 }
@@ -456,11 +461,26 @@ static void add_sampler(struct view_document *d, const struct report_recording *
              "that the programs dropped in the whole recording; null if none were", .may_be_null = true)      \
         FACT(STRING, "lost", NULL, report->lost.n_lost != 0 ? view_words(lost_words) : view_unknown(),        \
              "the number of lost zones in words")                                                             \
-        FACT(COUNT, "n_switches", NULL, view_number(report->also.n_switches), "of threads, in and out")
+        FACT(COUNT, "n_switches", NULL, view_number(report->also.n_switches), "of threads, in and out")       \
+        FACT(REAL, "cpus_used", NULL, view_real_known(cpus_used, cpus_used > 0),                              \
+             "how many CPUs ran the threads shown, on average; null = not known", .may_be_null = true)
 /* clang-format on */
+
+double recording_view_cpus_used(const struct report *report)
+{
+        double ran_ns = 0;
+
+        for (uint32_t i = 0; i < report->n_threads; i++)
+                if (!report->threads[i].is_fiber)
+                        ran_ns += (double)report->threads[i].on_cpu_ns;
+        return report->on_cpu_known && report->recording.range_ns != 0 && report->recording.cpus.n_bytes != 0
+                       ? ran_ns / (double)report->recording.range_ns
+                       : 0;
+}
 
 static void add_zones(struct view_document *d, const struct report *report, struct byte_buffer *line)
 {
+        double cpus_used = recording_view_cpus_used(report);
         char lost_words[LOST_ZONES_WORDS_BYTES];
 
         lost_zones_words(&report->lost, lost_words);
@@ -483,6 +503,10 @@ static void add_zones(struct view_document *d, const struct report *report, stru
         if (report->also.n_switches != 0)
                 byte_buffer_add_format(line, "%s of threads, in and out",
                                        text_number_count(report->also.n_switches).text);
+        if (cpus_used > 0)
+                byte_buffer_add_format(line, "%s%.2f of %.*s CPUs ran threads, on average",
+                                       separator_of(line, "; "), cpus_used,
+                                       (int)report->recording.cpus.n_bytes, report->recording.cpus.bytes);
         put_line(d, "switches", line);
         ZONES_FACTS(VIEW_FACT)
 }

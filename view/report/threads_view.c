@@ -75,7 +75,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         const struct wait_thread *waits = thread->thread <= all->n_threads ? &all->threads[thread->thread - 1]
                                                                            : &none;
         uint64_t lived_ns = thread->last_ns - thread->first_ns;
-        bool known = report->on_cpu_known, has_waits = known && !thread->is_fiber;
+        bool known = report->on_cpu_known && !thread->is_cpu_unknown, has_waits = known && !thread->is_fiber;
 
         THREAD_COLUMNS(VIEW_CELL)
 }

@@ -258,7 +258,7 @@ void answer_words_add_zone(struct answer_words *a, const struct report *report,
         answer_words_add_name(a, zone->name);
         answer_words_add(a, " took %s%s in all", report->lost.n_lost != 0 ? "at least " : "",
                          text_number_duration(zone->total_ns).text);
-        if (report->on_cpu_known && zone->total_ns != 0)
+        if (report->on_cpu_known && !zone->is_cpu_unknown && zone->total_ns != 0)
                 answer_words_add(a, ", %s of it on a CPU",
                                  text_number_share(report_share(zone->on_cpu_ns, zone->total_ns)).text);
 }

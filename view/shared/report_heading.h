@@ -36,7 +36,10 @@ void report_heading_add(struct view_document *d, const struct report *report, st
 /* Only the missing part of these: warnings, and for programs the table "missing". */
 void report_heading_add_missing(struct view_document *d, const struct report *report);
 
-/* The same for an answer without a report: warnings of what the recorder could not have, or lost. */
+/*
+ * The same for an answer without a report: warnings of what the recorder could not have, or
+ * lost, and of time without samples; NULL = the answer has that itself.
+ */
 void report_heading_warn_recorded(struct view_document *d, const struct trace_dictionary *dictionary,
                                   const struct unsampled_time *unsampled);
 

@@ -9,6 +9,7 @@
 #include "view/shared/report_names.h"
 #include "view/text/text_number.h"
 #include "view/text/utf8.h"
+#include "view/zones/rank_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,9 @@ static const struct {
         [ZONE_GROUP_VALUE] = { "value", "By value", "value", 0 },
         [ZONE_GROUP_THREAD] = { "thread", "By thread", "thread", 't' },
         [ZONE_GROUP_PARENT] = { "parent", "By the zone around", "inside of", 'z' },
+        [ZONE_GROUP_PROCESS] = { "process", "By process", "process", 0 },
+        [ZONE_GROUP_RECORDING] = { "recording", "By recording", "recording", 0 },
+        [ZONE_GROUP_HOST] = { "host", "By host", "host", 0 },
 };
 
 /* The bytes without a last character that was cut in two. */
@@ -78,7 +82,7 @@ static int compare_rows(const void *a, const void *b)
         COLUMN(HANDLE, "handle", "", view_handle(kinds[all->by].letter, label->id),                           \
                "only for groups by thread or parent")
 #define GROUP_COLUMNS(COLUMN)                                                                                 \
-        COLUMN(STRING, "group", "group", group_rows_text(label->label, label->is_cut),                        \
+        COLUMN(STRING, "group", "group", name_group(d, report, label),                                        \
                "null: the instances have none")                                                               \
         COLUMN(COUNT, "count", "count", view_number(group->n_closed), NULL)                                   \
         COLUMN(DURATION, "total_ns", "total", view_number(group->total_ns), NULL)                             \
@@ -104,6 +108,14 @@ static struct view_value quantile_of(const struct zone_groups *all, const struct
         bool is_known = zone_groups_quantile(all, group, share, &ns);
 
         return view_known(ns, is_known);
+}
+
+static struct view_value name_group(struct view_document *d, const struct report *report,
+                                    const struct zone_group_label *label)
+{
+        if (report->totals.groups.by == ZONE_GROUP_PROCESS && label->id != 0)
+                return rank_rows_name(d, report, label->id);
+        return group_rows_text(label->label, label->is_cut);
 }
 
 static void put_group(struct view_document *d, struct view_table *t, const struct report *report,
@@ -178,7 +190,7 @@ static void add_histograms(struct view_document *d, const struct report *report,
 /* clang-format off */
 #define GROUPS_FACTS(FACT)                                                                                    \
         FACT(STRING, "group_by", "groups by", view_words(kinds[all->by].word),                                \
-             NULL, .one_of = "text|name|value|thread|parent")                                                 \
+             NULL, .one_of = "text|name|value|thread|parent|process|recording|host")                                                 \
         FACT(COUNT, "n_groups", "groups", view_number(zone_groups_count(all)), NULL)                          \
         FACT(COUNT, "n_ungrouped", "in no group", view_known(n_others, n_others != 0),                        \
              "instances beyond the bound on groups, or null", .may_be_null = true)

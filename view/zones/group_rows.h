@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/zones/group_rows.h - the groups of a zone's instances, by text, name, value, thread or
- * parent, as rows of a document
+ * view/zones/group_rows.h - the groups of a zone's instances, by text, name, value, thread,
+ * parent, process, recording or host, as rows of a document
  *
  * Way of the data:  zone_groups -> [group_rows] -> zone_view -> view_document
  */

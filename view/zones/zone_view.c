@@ -13,6 +13,7 @@
 #include "view/shared/tree_rows.h"
 #include "view/text/text_number.h"
 #include "view/zones/group_rows.h"
+#include "view/zones/rank_rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static void add_facts(struct view_document *d, const struct report *report)
         const struct zone_cost *cost = &report->cost;
         const struct histogram *h = &stat->durations_ns;
         struct report_ratios ratios = { -1, -1, -1 };
-        bool closed = h->n_values != 0, known = report->on_cpu_known;
+        bool closed = h->n_values != 0, known = report->on_cpu_known && !stat->is_cpu_unknown;
 
         if (c->n_counters != 0)
                 ratios = report_counters_ratios(c, c->all);
@@ -295,7 +296,7 @@ static int compare_threads(const void *a, const void *b)
         COLUMN(COUNT, "count", "count", view_number(sum->n_closed), NULL)                                     \
         COLUMN(DURATION, "mean_ns", "mean", view_mean(sum->total_ns, sum->n_closed), NULL)                    \
         COLUMN(DURATION, "max_ns", "max", view_known(sum->max_ns, closed), NULL)                              \
-        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(sum->on_cpu_ns, report->on_cpu_known), NULL)       \
+        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(sum->on_cpu_ns, report->on_cpu_known && !row->thread->is_cpu_unknown), NULL)       \
         COLUMN(DURATION, "self_ns", "self", view_number(sum->self_ns), NULL)                                  \
         COLUMN(COUNT, "n_samples", "samples", view_number(row->thread->n_samples), NULL)                      \
         COLUMN(COUNT, "n_unclosed", "n_unclosed", view_number(sum->n_unclosed), NULL)                         \
@@ -388,7 +389,7 @@ static void put_slow(struct view_document *d, struct view_table *t, const struct
                      const struct slow_zone *zone)
 {
         const struct report_thread *thread = report_heading_find_thread(report, zone->thread);
-        bool known = report->on_cpu_known;
+        bool known = report->on_cpu_known && !(thread && thread->is_cpu_unknown);
 
         SLOW_COLUMNS(VIEW_CELL)
         WORDS_COLUMNS(VIEW_CELL)
@@ -447,6 +448,7 @@ static void set_answer(struct view_document *d, const struct report *report, con
                 answer_words_add(&a, "; median %s, longest %s",
                                  text_number_duration(histogram_quantile(h, 0.5)).text,
                                  text_number_duration(h->largest).text);
+        rank_rows_say(&a, report);
         answer_words_set(&a, d);
 }
 
@@ -465,7 +467,8 @@ const struct answer_schema zone_view_schema = {
         .command = "hyprof report --zone NAME --json",
         .parts = (const struct answer_part *const[]){ &report_heading_part, &python_columns_facts_part,
                                                       &facts, &report_heading_lost_part,
-                                                      &group_rows_facts_part, &report_heading_missing_part,
+                                                      &group_rows_facts_part, &rank_rows_facts_part,
+                                                      &report_heading_missing_part, &rank_rows_part,
                                                       &group_rows_part, &histogram_rows_part,
                                                       &histogram_rows_distribution_part,
                                                       &tree_rows_calls_part, &waits_part, &wakers_part,
@@ -484,6 +487,7 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         add_facts(d, report);
         if (report->totals.group_by != ZONE_GROUP_NONE)
                 group_rows_add(d, report, options->group_limit, options->has_group_histograms);
+        rank_rows_add(d, report, options->limit);
         if (!options->has_group_histograms) {
                 t = histogram_rows_begin(d, "Durations", false);
                 histogram_rows_add(d, t, 0, report_names_words(""), &stat->durations_ns,

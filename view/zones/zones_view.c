@@ -18,8 +18,8 @@
         COLUMN(COUNT, "count", "count", view_number(zone->n_closed), "instances that ended")                  \
         COLUMN(DURATION, "total_ns", "total", view_number(zone->total_ns), "recursion counts once")           \
         COLUMN(DURATION, "self_ns", "self", view_number(zone->self_ns), "without zones inside")               \
-        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(zone->on_cpu_ns, report->on_cpu_known), NULL)      \
-        COLUMN(DURATION, "waiting_ns", "waiting", view_known(zone->waiting_ns, report->on_cpu_known), NULL)   \
+        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(zone->on_cpu_ns, known), NULL)      \
+        COLUMN(DURATION, "waiting_ns", "waiting", view_known(zone->waiting_ns, known), NULL)   \
         COLUMN(DURATION, "mean_ns", "mean", view_known(zone->mean_ns, closed), NULL)                          \
         COLUMN(DURATION, "p50_ns", "p50", view_known(zone->p50_ns, closed), NULL)                             \
         COLUMN(DURATION, "p99_ns", "p99", view_known(zone->p99_ns, closed), NULL)                             \
@@ -45,7 +45,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
                     const struct report_zone *zone)
 {
         uint64_t weight = zone->samples.weight, all = report->event ? report->event->sum.weight : 0;
-        bool closed = zone->n_closed != 0;
+        bool closed = zone->n_closed != 0, known = report->on_cpu_known && !zone->is_cpu_unknown;
 
         ZONE_COLUMNS(VIEW_CELL)
 }
