@@ -301,15 +301,18 @@ static int put_chunk(struct copying *c, struct error *err)
 static int put_run(struct copying *c, struct event_decoder *decoder, uint32_t thread, struct error *err)
 {
         struct trace_event event;
+        bool has_copy = false;
         uint32_t n = 0;
         int r;
 
         event_encoder_begin_run(c->out, thread);
         while ((r = event_decoder_next(decoder, &event, err)) == 1) {
                 event_encoder_add(c->out, &event);
-                if (++n % EVENTS_BETWEEN != 0 && !has_long_text(&event, LONG_TEXT_BYTES))
+                if (++n % EVENTS_BETWEEN != 0 && !has_long_text(&event, LONG_TEXT_BYTES) && !has_copy)
                         continue;
-                if (event_encoder_count_bytes(c->out) < CHUNK_BYTES)
+                /* The copy of a stack and its sample stay together. */
+                has_copy = event.op == TRACE_OP_STACK_COPY;
+                if (has_copy || event_encoder_count_bytes(c->out) < CHUNK_BYTES)
                         continue;
                 event_encoder_end_run(c->out);
                 r = put_chunk(c, err);

@@ -41,6 +41,14 @@ static void fill_own(struct merge_input *in)
                 in->parts[0].end_ns = in->last_ns;
 }
 
+/* A drift that no clock has, as in a hostile trace, counts as none. */
+static int64_t believe_drift(uint64_t drift)
+{
+        int64_t d = (int64_t)drift, most = INT64_C(1) << (MERGE_DRIFT_BITS - 6);
+
+        return d >= -most && d <= most ? d : 0;
+}
+
 static void fill_merged(struct merge_input *in)
 {
         const struct trace_dictionary *d = in->dictionary;
@@ -57,6 +65,7 @@ static void fill_merged(struct merge_input *in)
                         .start_ns = row->start_ns,
                         .end_ns = row->end_ns,
                         .offset_ns = (int64_t)row->offset_ns,
+                        .drift = believe_drift(row->drift),
                         .error_ns = row->error_ns,
                         .clock = row->clock,
                         .first_cpu = row->first_cpu,
@@ -143,7 +152,7 @@ int merge_input_open(struct merge_input *in, const char *path, struct error *err
                 fill_merged(in);
         else
                 fill_own(in);
-        return 0;
+        return merge_exchange_read(in, err);
 }
 
 void merge_input_close(struct merge_input *in)
@@ -151,6 +160,7 @@ void merge_input_close(struct merge_input *in)
         trace_reader_close(in->reader);
         for (uint32_t i = 0; i < TRACE_TABLE_COUNT; i++)
                 free(in->ids[i]);
+        merge_exchange_deinit(in);
         free(in->labelled);
         free(in->parts);
         *in = (struct merge_input){ .path = NULL };

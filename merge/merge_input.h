@@ -12,6 +12,7 @@
 
 #include "base/text_view.h"
 #include "format/trace_spec.h"
+#include "merge/merge_exchange.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ struct merge_part {
         struct text_view hostname, boot_id, command, trace;
         char label[MERGE_LABEL_BYTES]; /* each once in the result */
         uint64_t start_ns, end_ns;     /* on the input's timeline; 0 = unknown */
-        int64_t offset_ns;             /* was added to its recorder's clock; see merge_clock */
+        int64_t offset_ns;             /* was added to its recorder's clock at start_ns; see merge_clock */
+        int64_t drift;                 /* in 2^-60: so much was added as well, of the time after that */
         uint64_t error_ns;
         uint32_t clock; /* enum trace_alignment */
         uint32_t first_cpu, n_cpus;
@@ -50,6 +52,13 @@ struct merge_input {
         bool has_other_clock;    /* CLOCK_REALTIME shows: an input of the same boot has another clock */
         bool is_placed;          /* `shift_ns` is known */
         int64_t shift_ns;        /* added to all its times, see merge_input_time() */
+        int64_t drift;           /* and in 2^-60 so much of the time after `drift_from_ns` */
+        uint64_t drift_from_ns;
+        struct merge_relation *relations; /* heap */
+        uint32_t n_relations;
+        struct merge_link link;           /* the best to an input that is placed, until this one is */
+        const struct merge_input *linked; /* to which */
+        uint32_t n_readings;              /* by which it was placed; 0 = in another way */
         uint32_t *ids[TRACE_TABLE_COUNT]; /* heap: the result's ids by its own; [0] is 0 */
         uint32_t *labelled; /* heap: by string, the result's string with the label added; 0 = not made yet */
 };
@@ -72,6 +81,11 @@ static inline uint64_t merge_input_time(const struct merge_input *in, uint64_t t
 
         if (time_ns == 0)
                 return 0;
+        if (in->drift != 0)
+                return merge_line_at(&(struct merge_line){ .x_ns = in->drift_from_ns,
+                                                           .y_ns = in->drift_from_ns + (uint64_t)in->shift_ns,
+                                                           .drift = in->drift },
+                                     time_ns);
         if (in->shift_ns < 0) {
                 uint64_t back_ns = (uint64_t)-in->shift_ns;
 

@@ -24,7 +24,7 @@ static const struct {
         { "exit_status", ", " },    { "ring", ", " },
         { "ring_cause", ", " },     { "ring_goes_on", "," },
         { "symbolized_by", ", " },  { "off_cpu", "," },
-        { "environment", "; " },
+        { "environment", "; " },    { "kept_stacks", ", " },
 };
 static const char *const added[] = { "descriptors",       "recorder_cpu_ns", "command_user_ns",
                                      "command_kernel_ns", "python_samples",  "python_samples_bare" };

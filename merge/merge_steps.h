@@ -24,8 +24,10 @@ struct trace_writer;
  * merge_clock_place() - how far the times of each trace are moved, and how sure that is
  *
  * Recordings of one boot share CLOCK_MONOTONIC_RAW, so their traces are placed exactly.  Others are placed by
- * CLOCK_REALTIME.  The uncertainty is the error that both kernels state, plus the drift of CLOCK_REALTIME
- * from the monotonic clock during both recordings.
+ * the readings that their captures exchanged, see merge_exchange.h, if one machine captured them or recorded
+ * the other: where these readings say that a clock has another rate, times are stretched.  The rest is placed
+ * by CLOCK_REALTIME.  Its uncertainty is the error that both kernels state, plus the drift of CLOCK_REALTIME
+ * from the monotonic clock during both recordings; if it is known and less, it is taken before the readings.
  *
  * Fills in `shift_ns` of all inputs, and offset, error, clock and CPUs of their parts, from META and
  * RECORDINGS.

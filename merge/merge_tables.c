@@ -71,6 +71,7 @@ static int add_part(struct merge_tables *t, const struct merge_input *in, struct
                 .end_ns = merge_input_time(in, part->end_ns),
                 .offset_ns = (uint64_t)part->offset_ns,
                 .error_ns = part->error_ns,
+                .drift = (uint64_t)part->drift,
                 .clock = part->clock,
                 .first_cpu = part->first_cpu,
                 .n_cpus = part->n_cpus,
@@ -247,6 +248,13 @@ static int adapt_row(struct merge_tables *t, struct merge_input *in, uint32_t ta
 
                 if (clock->recording == 0)
                         clock->recording = in->parts[0].id;
+                return 1;
+        }
+        case TRACE_TABLE_EXCHANGES: {
+                struct trace_exchange *exchange = row;
+
+                if (exchange->recording == 0)
+                        exchange->recording = in->parts[0].id;
                 return 1;
         }
         case TRACE_TABLE_DEVICES: {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/manual/commands.h"
 
+#include "base/boot_number.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -13,6 +14,7 @@
 #include "format/trace_lock.h"
 #include "sampler/relay/relay_address.h"
 #include "sampler/relay/relay_intake.h"
+#include "symbolize/images/trace_origin.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 #include "web/server/server_confinement.h"
@@ -345,13 +347,18 @@ static int take_all_chunks(struct relay_intake *intake, int report_fd, struct er
 
 static _Noreturn void take_in_child(int *fds, const struct relay_place *place, pid_t parent)
 {
+        char boot_id[TRACE_ORIGIN_BOOT_ID_BYTES];
+        struct boot_number taker;
         struct relay_intake *intake = calloc(1, sizeof(*intake));
         struct outcome outcome = {
                 .has_ended = true, .code = -ENOMEM, .words = "no memory", .file_bytes = place->file_bytes
         };
         struct error err = ERROR_NONE;
-        int r = intake ? server_confinement_enter(fds, N_FDS, UINT64_MAX, &err) : -ENOMEM;
+        int r;
 
+        trace_origin_read_boot_id(boot_id); /* before no file can be read any more */
+        taker = boot_number_of((struct text_view){ boot_id, strlen(boot_id) });
+        r = intake ? server_confinement_enter(fds, N_FDS, UINT64_MAX, &err) : -ENOMEM;
         if (intake)
                 intake->place = *place;
         if (getppid() != parent)
@@ -363,8 +370,10 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place, p
                         &err); /* if the kernel lacks the filter, the other limits hold */
                 r = relay_intake_begin(intake, fds[FD_SOCKET], fds[FD_FILE], fds[FD_PLACE], place, &err);
         }
-        if (r == 0)
+        if (r == 0) {
+                relay_intake_measure(intake, taker);
                 r = take_all_chunks(intake, fds[FD_REPORT], &err);
+        }
         if (intake) {
                 outcome = (struct outcome){ .has_ended = true,
                                             .code = r,

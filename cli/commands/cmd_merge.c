@@ -32,7 +32,8 @@ static const struct option_table table = {
         .about =
                 "Writes one trace with one timeline from several: of the ranks of a job, of several recorders on\n"
                 "one machine, of several hosts.  Recordings of one boot are placed exactly, by the clock that they\n"
-                "share; others by CLOCK_REALTIME, and the reports state how exact that is.\n",
+                "share; those that one machine captured by the clock readings over the captures' connections;\n"
+                "others by CLOCK_REALTIME.  The reports state how exact that is.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
@@ -42,12 +43,21 @@ static const struct option_table table = {
 };
 
 /* "exact", "within 1.2 ms", "not known" */
-static void describe_place(const struct merge_part *part, char *words, size_t n_bytes)
+static void describe_place(const struct merge_input *in, char *words, size_t n_bytes)
 {
+        const struct merge_part *part = &in->parts[0];
         bool is_unknown = part->clock == TRACE_ALIGNMENT_REALTIME_FREE;
 
         if (part->clock == TRACE_ALIGNMENT_REFERENCE || part->clock == TRACE_ALIGNMENT_SAME_BOOT)
                 (void)snprintf(words, n_bytes, "exactly");
+        else if (part->clock == TRACE_ALIGNMENT_EXCHANGED && in->n_readings != 0)
+                (void)snprintf(
+                        words, n_bytes, "within %s, by %s of clocks over the captures' connections",
+                        text_number_duration(part->error_ns).text,
+                        text_number_counted(in->n_readings, in->n_readings == 1 ? "reading" : "readings")
+                                .text);
+        else if (part->clock == TRACE_ALIGNMENT_EXCHANGED)
+                (void)snprintf(words, n_bytes, "within %s", text_number_duration(part->error_ns).text);
         else
                 (void)snprintf(words, n_bytes, "by CLOCK_REALTIME, %s%s",
                                is_unknown ? "not known to be synchronised" : "within ",
@@ -102,12 +112,12 @@ static void report_inputs(const struct trace_merge *m)
 {
         for (size_t i = 0; i < m->n_inputs; i++) {
                 const struct merge_input *in = &m->inputs[i];
-                char words[160];
+                char words[320];
 
                 if (m->damages[i].code != 0)
                         complain("warning: %s: %s; the part before that is merged", in->path,
                                  m->damages[i].text);
-                describe_place(&in->parts[0], words, sizeof(words));
+                describe_place(in, words, sizeof(words));
                 complain("%s is %s, placed %s", in->path, in->parts[0].label, words);
                 warn_of_clock(m, i);
         }

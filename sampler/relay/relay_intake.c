@@ -3,6 +3,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -15,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -43,13 +45,35 @@ static int receive(struct relay_intake *t, void *to, size_t n, struct error *err
  * A failed send is no error: if the recorder was killed, the next reads return what it had sent, and then
  * the end.
  */
-static void send_position(struct relay_intake *t)
+static void send_number(struct relay_intake *t, uint64_t number)
 {
         uint8_t bytes[RELAY_ACK_BYTES];
 
-        relay_position_encode(t->place.position, bytes);
+        relay_position_encode(number, bytes);
         if (!t->is_unheard)
                 t->is_unheard = send(t->socket_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) != sizeof(bytes);
+}
+
+/*
+ * Waits for the next chunk, and asks for the recorder's clock meanwhile.  A new file has its first chunk
+ * before anything is asked.
+ */
+static void await_chunk(struct relay_intake *t)
+{
+        struct pollfd come = { .fd = t->socket_fd, .events = POLLIN };
+
+        while (t->place.file_bytes != 0) {
+                uint64_t until_ns = relay_exchange_until(&t->exchange, clock_raw_ns());
+
+                if (until_ns == 0) {
+                        send_number(t, relay_exchange_ask(&t->exchange, clock_raw_ns()));
+                        until_ns = UINT64_MAX;
+                }
+                if (until_ns == UINT64_MAX)
+                        return;
+                if (poll(&come, 1, (int)(until_ns / NS_PER_MS) + 1) != 0)
+                        return;
+        }
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
@@ -62,19 +86,53 @@ static int put_body(struct relay_intake *t, struct trace_chunk_header header, st
         return trace_writer_put(t->writer, header, t->body.data, t->body.used_bytes, err);
 }
 
-/* Writes rows of LOSSES; their first id is the next one in this file. */
-static int put_losses(struct relay_intake *t, const uint8_t *raw, size_t n, uint32_t n_rows,
-                      struct error *err)
+/*
+ * Writes rows of a table to which the taker adds; their first id is the next one in this file.
+ * @table:  LOSSES or EXCHANGES
+ */
+static int put_rows(struct relay_intake *t, uint16_t table, const struct byte_buffer *raw, uint32_t n_rows,
+                    struct error *err)
 {
-        struct trace_chunk_header header = { .kind = TRACE_TABLE_LOSSES, .n_items = n_rows };
-        struct byte_reader in = byte_reader_of(raw, n);
+        uint32_t *n_before = table == TRACE_TABLE_LOSSES ? &t->place.n_loss_rows : &t->n_exchange_rows;
+        struct trace_chunk_header header = { .kind = table, .n_items = n_rows };
+        struct byte_reader in = byte_reader_of(raw->data, raw->used_bytes);
 
         (void)bytes_varint(&in);
         byte_buffer_clear(&t->body);
-        byte_buffer_add_varint(&t->body, (uint64_t)t->place.n_loss_rows + 1);
+        byte_buffer_add_varint(&t->body, (uint64_t)*n_before + 1);
         byte_buffer_add(&t->body, in.at, in.left);
-        t->place.n_loss_rows += n_rows;
+        *n_before += n_rows;
         return put_body(t, header, err);
+}
+
+static int put_exchange(struct relay_intake *t, const struct trace_exchange *row, struct error *err)
+{
+        struct byte_buffer rows = { .data = NULL };
+        struct trace_dictionary d;
+        uint32_t id, n_rows = 0;
+        int r;
+
+        trace_dictionary_init(&d, 0);
+        r = trace_dictionary_add(&d, TRACE_TABLE_EXCHANGES, row, &id);
+        if (r == 0)
+                r = trace_dictionary_encode(&d, TRACE_TABLE_EXCHANGES, &rows, &n_rows);
+        if (r < 0)
+                (void)error_set(err, r, "no memory for readings of clocks");
+        else
+                r = put_rows(t, TRACE_TABLE_EXCHANGES, &rows, n_rows, err);
+        byte_buffer_deinit(&rows);
+        trace_dictionary_deinit(&d);
+        return r;
+}
+
+static int take_time(struct relay_intake *t, struct error *err)
+{
+        struct trace_exchange row;
+        int r = relay_exchange_take(&t->exchange, t->raw.data, t->raw.used_bytes, t->came_ns, &row);
+
+        if (r < 0)
+                return error_set(err, r, "the other side answers what was not asked");
+        return r == 1 ? put_exchange(t, &row, err) : 0;
 }
 
 static int add_loss(struct trace_dictionary *d, enum trace_loss_reason reason, uint64_t count,
@@ -102,7 +160,7 @@ static int put_gap(struct relay_intake *t, struct error *err)
         if (r < 0)
                 (void)error_set(err, r, "no memory for what was lost");
         else if (n_rows > 0)
-                r = put_losses(t, rows.data, rows.used_bytes, n_rows, err);
+                r = put_rows(t, TRACE_TABLE_LOSSES, &rows, n_rows, err);
         t->place.n_own_rows += r == 0 ? n_rows : 0;
         t->n_dropped += t->gap.n_dropped;
         t->n_taken += t->gap.n_taken;
@@ -220,6 +278,8 @@ static int take_chunk(struct relay_intake *t, const struct trace_chunk_header *h
 
         if (header->kind == RELAY_GAP_KIND)
                 return take_gap(t, header, err);
+        if (header->kind == RELAY_TIME_KIND)
+                return take_time(t, err);
         if (t->has_gap) {
                 t->has_gap = false;
                 t->place.position = t->gap.position;
@@ -234,12 +294,16 @@ static int take_chunk(struct relay_intake *t, const struct trace_chunk_header *h
                 return r;
         t->place.position += t->in.used_bytes;
         if (header->kind == TRACE_CHUNK_INDEX) {
+                struct trace_exchange row;
+
                 t->is_complete = true;
-                return trace_writer_finish(t->writer, err);
+                if (relay_exchange_take_rest(&t->exchange, &row) == 1)
+                        r = put_exchange(t, &row, err);
+                return r < 0 ? r : trace_writer_finish(t->writer, err);
         }
-        if (header->kind != TRACE_TABLE_LOSSES)
+        if (header->kind != TRACE_TABLE_LOSSES && header->kind != TRACE_TABLE_EXCHANGES)
                 return trace_writer_copy(t->writer, &item, err);
-        return put_losses(t, t->raw.data, t->raw.used_bytes, header->n_items, err);
+        return put_rows(t, header->kind, &t->raw, header->n_items, err);
 }
 
 /* The first chunk of a trace is its FILE chunk, and no later one is. */
@@ -263,9 +327,11 @@ static int next_chunk(struct relay_intake *t, struct error *err)
         at = byte_buffer_reserve(&t->in, TRACE_CHUNK_HEADER_BYTES);
         if (!at)
                 return error_set(err, -ENOMEM, "no memory for a chunk");
+        await_chunk(t);
         r = receive(t, at, TRACE_CHUNK_HEADER_BYTES, err);
         if (r < 0)
                 return r;
+        t->came_ns = clock_raw_ns();
         t->in.used_bytes = TRACE_CHUNK_HEADER_BYTES;
         r = trace_chunk_decode_header(at, TRACE_CHUNK_HEADER_BYTES, &header, err);
         if (r < 0)
@@ -308,6 +374,7 @@ static int adopt_file(struct relay_intake *t, struct error *err)
                 if (r < 0)
                         return r;
                 trace_writer_adopt(t->writer, &header);
+                t->n_exchange_rows += header.kind == TRACE_TABLE_EXCHANGES ? header.n_items : 0;
         }
         if (at != t->place.file_bytes)
                 return error_set(err, -EBADMSG, "the trace does not end with a chunk where it was left");
@@ -343,6 +410,7 @@ static int take_answer(struct relay_intake *t, const struct relay_hello *asked, 
                 return error_set(err, -EBADMSG, "the recorder's answer makes no sense");
         t->place.recording = answer.recording;
         t->place.generation = answer.generation;
+        t->exchange.is_answered = (answer.features & RELAY_FEATURE_TIME) != 0;
         return 0;
 }
 
@@ -382,6 +450,11 @@ int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int p
         return r == 0 ? adopt_file(t, err) : r;
 }
 
+void relay_intake_measure(struct relay_intake *t, struct boot_number taker)
+{
+        t->exchange.taker = taker;
+}
+
 int relay_intake_next(struct relay_intake *t, struct error *err)
 {
         int r = next_chunk(t, err);
@@ -395,7 +468,7 @@ int relay_intake_next(struct relay_intake *t, struct error *err)
          */
         r = relay_place_write(t->place_fd, &t->place, err);
         if (r == 0)
-                send_position(t);
+                send_number(t, t->place.position);
         if (t->is_complete)
                 return 0; /* the trace is complete, even if writing or sending the place failed */
         return r < 0 ? r : 1;

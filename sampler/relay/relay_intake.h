@@ -14,6 +14,7 @@
 #define SAMPLER_RELAY_RELAY_INTAKE_H
 
 #include "base/byte_buffer.h"
+#include "sampler/relay/relay_exchange.h"
 #include "sampler/relay/relay_wire.h"
 
 #include <stdbool.h>
@@ -54,6 +55,9 @@ struct relay_intake {
         bool is_unheard; /* the other side reads no positions any more; what it sent can still be read */
         uint64_t n_dropped, n_taken; /* events that are not in the file */
         uint64_t wire_bytes, n_chunks;
+        struct relay_exchange exchange;
+        uint32_t n_exchange_rows; /* in the file */
+        uint64_t came_ns;         /* when the header of the chunk came */
 };
 
 /*
@@ -72,6 +76,12 @@ int relay_intake_ask(int socket_fd, const struct relay_place *place, struct erro
  */
 int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int place_fd,
                        const struct relay_place *place, struct error *err);
+
+/*
+ * relay_intake_measure() - after relay_intake_begin(): asks for the recorder's clock as well, if it answers
+ * @taker:  the boot of this machine, by whose clock the recorder's is placed; unknown = nothing is asked
+ */
+void relay_intake_measure(struct relay_intake *t, struct boot_number taker);
 
 /*
  * relay_intake_next() - takes one chunk

@@ -127,7 +127,7 @@ static void seal(struct byte_reader in, struct byte_buffer *out)
 
 static void feed_intake(const uint8_t *bytes, size_t n_bytes, bool answers)
 {
-        struct relay_hello answer = { .recording = RECORDING };
+        struct relay_hello answer = { .recording = RECORDING, .features = RELAY_FEATURE_TIME };
         struct relay_place place = { .recording = 0 };
         struct relay_intake intake = { .n_chunks = 0 };
         uint8_t hello[RELAY_HELLO_BYTES];
@@ -142,6 +142,7 @@ static void feed_intake(const uint8_t *bytes, size_t n_bytes, bool answers)
         require(shutdown(ends[0], SHUT_WR) == 0);
         require(relay_intake_ask(ends[1], &place, NULL) == 0);
         r = relay_intake_begin(&intake, ends[1], file_fd, place_fd, &place, NULL);
+        relay_intake_measure(&intake, (struct boot_number){ .low = 1 });
         if (r == 0)
                 while ((r = relay_intake_next(&intake, NULL)) == 1)
                         ;

@@ -214,7 +214,7 @@ def be_taker(path: str, how: str) -> None:
         "half-hello": hello(b"HYPTAKE1", 0, 0, FRESH, 0)[:17],
         "http": b"GET / HTTP/1.1\r\nHost: localhost:8086\r\nAccept: */*\r\n\r\n",
         "other-recording": hello(b"HYPTAKE1", 99, 1, FRESH, 1 << 40),
-        "position-of-the-future": hello(b"HYPTAKE1", 0, 0, FRESH, 0) + b"\xff" * 8,
+        "position-of-the-future": hello(b"HYPTAKE1", 0, 0, FRESH, 0) + b"\xff" * 7 + b"\x7f",
     }[how])
     print("closed" if is_closed_within(connection, 30) else "open")
 

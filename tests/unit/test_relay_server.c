@@ -501,6 +501,58 @@ START_TEST(the_same_position_again_is_no_progress)
 }
 END_TEST
 
+/* Returns the chunk that is chosen next, decoded. */
+static void expect_answer(uint64_t asked_ns)
+{
+        struct trace_chunk_header header;
+        struct byte_buffer body = { .data = NULL };
+        struct byte_reader in;
+        uint64_t heard_ns;
+
+        ck_assert_int_eq(relay_server_choose(&f.server), 1);
+        ck_assert(f.server.sends_time);
+        ck_assert_int_eq(trace_chunk_decode_header(f.server.out, f.server.out_left, &header, NULL), 0);
+        ck_assert_uint_eq(header.kind, RELAY_TIME_KIND);
+        ck_assert_int_eq(trace_chunk_decode_body(&header, f.server.out,
+                                                 f.server.out + TRACE_CHUNK_HEADER_BYTES, &body, NULL),
+                         0);
+        ck_assert_uint_eq(body.used_bytes, RELAY_TIME_BYTES);
+        in = byte_reader_of(body.data, body.used_bytes);
+        ck_assert_uint_eq(bytes_u64(&in), asked_ns);
+        heard_ns = bytes_u64(&in);
+        ck_assert_uint_gt(heard_ns, 0);
+        ck_assert_uint_ge(bytes_u64(&in), heard_ns);
+        byte_buffer_deinit(&body);
+        f.server.out_left = 0;
+        f.server.sends_time = false;
+}
+
+/* A question is answered before what waits, moves no position and is no progress; a flood has one answer. */
+START_TEST(questions_are_answered_first)
+{
+        uint64_t next_at;
+
+        set_up(-1, false);
+        add_many(4);
+        connect_taker();
+        ck_assert(give_chunk(true));
+        ck_assert_int_eq(acknowledge(f.taker.position), 0);
+        f.server.progress_ns = 0;
+        next_at = f.server.next_at;
+        for (uint64_t i = 0; i < 1000; i++)
+                ck_assert_int_eq(acknowledge(RELAY_ASKS | (5000 + i)), 0);
+        expect_answer(5999);
+        ck_assert_uint_eq(f.server.next_at, next_at);
+        ck_assert_uint_eq(f.server.acked, f.taker.position);
+        ck_assert_uint_eq(f.server.progress_ns, 0);
+        take_all();
+        expect_all_counted();
+        /* Any time is one, and a taker that does not confirm gets its answer all the same. */
+        ck_assert_int_eq(acknowledge(UINT64_MAX), 0);
+        expect_answer(UINT64_MAX >> 1);
+}
+END_TEST
+
 /* Killed at any moment, with a file that is kept or lost: @_i is where chance begins. */
 START_LOOP_TEST(every_event_is_there_or_counted, 0, 40)
 {

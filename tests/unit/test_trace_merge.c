@@ -99,6 +99,7 @@ struct merged {
         int fd;
         char path[40];
         uint64_t n_ops[TRACE_OP_COUNT], n_cpu[16];
+        uint64_t n_pairs;                     /* copies of stacks with their sample after them in one run */
         uint64_t successors[8], n_successors; /* in order, as far as there is room */
         uint64_t below;                       /* of the last WAKEUP */
         struct trace_event spans[4];          /* the first ones of devices */
@@ -115,9 +116,13 @@ static void count_events(struct merged *m, const struct trace_item *item)
         int r;
 
         ck_assert_int_eq(event_decoder_init(&decoder, m->d, item->body, item->body_bytes, NULL), 0);
-        while ((r = event_decoder_next_run(&decoder, &run, NULL)) == 1)
+        while ((r = event_decoder_next_run(&decoder, &run, NULL)) == 1) {
+                uint64_t copy_ns = 0;
+
                 while ((r = event_decoder_next(&decoder, &event, NULL)) == 1) {
                         m->n_ops[event.op]++;
+                        m->n_pairs += event.op == TRACE_OP_SAMPLE && event.time_ns == copy_ns;
+                        copy_ns = event.op == TRACE_OP_STACK_COPY ? event.time_ns : 0;
                         if (event.op == TRACE_OP_SWITCH_IN)
                                 m->n_cpu[event.switch_in.cpu % 16]++;
                         if (event.op == TRACE_OP_SWITCH_OUT)
@@ -133,6 +138,7 @@ static void count_events(struct merged *m, const struct trace_item *item)
                         if (m->last_ns - event.time_ns > m->back_ns)
                                 m->back_ns = m->last_ns - event.time_ns;
                 }
+        }
         ck_assert_int_eq(r, 0);
 }
 
@@ -378,6 +384,34 @@ START_LOOP_TEST(test_errors_are_stated, 0, 3)
         ck_assert_uint_eq(recording(&m, 2)->clock, cases[_i].clock);
         ck_assert_uint_eq(recording(&m, 2)->error_ns, cases[_i].error_ns);
         ck_assert_uint_eq(m.first_ns, cases[_i].first_ns);
+        close_merged(&m);
+}
+END_TEST
+
+/* Chunks of the result end after a long text, but not between the copy of a stack and its sample. */
+START_TEST(test_copies_stay_with_their_samples)
+{
+        static const struct made later = { "one", "boot-1", "6000000000", NULL, NULL };
+        enum { N = 600, BYTES = 8000 };
+        static char text[BYTES];
+        const uint64_t length[TRACE_OPERANDS_MAX] = { BYTES };
+        struct merged m;
+        uint32_t thread, event;
+
+        begin(&a, &one);
+        thread = trace_builder_thread(&a, 7, 7);
+        event = trace_builder_sample_event(&a, "cycles");
+        trace_builder_begin_run(&a, thread);
+        for (uint64_t i = 0; i < N; i++) {
+                trace_builder_add(&a, 6 * S + i, TRACE_OP_STACK_COPY, text, length);
+                trace_builder_sample(&a, 6 * S + i, event, 0, 0);
+        }
+        trace_builder_end_run(&a);
+        trace_builder_finish(&a);
+        make(&b, &later, "zone", 6 * S, 3);
+        merge_two(&m, &a, &b);
+        ck_assert_uint_eq(m.n_ops[TRACE_OP_STACK_COPY], N);
+        ck_assert_uint_eq(m.n_pairs, N);
         close_merged(&m);
 }
 END_TEST
