@@ -15,18 +15,20 @@
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
 #include "import/formats/import_formats.h"
+#include "import/rows/import_boot.h"
 #include "import/rows/import_clocks.h"
 #include "import/rows/import_trace.h"
-#include "sampler/rights/privileges.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,6 +92,7 @@ struct work {
         struct trace_writer *writer;
         const char *bad; /* the file that the error is about; NULL = the trace or memory */
         const char *advice;
+        bool is_empty; /* the files were read, and nothing was in them */
 };
 
 static int take(void *context, int letter, const char *value)
@@ -168,12 +171,31 @@ static uint64_t count_events(const struct import_file *file)
         return file->n_spans + file->n_values + file->n_instants + file->n_samples + file->n_switches;
 }
 
+/* All of a file would be there twice. */
+static int refuse_twice(struct work *w, int n, struct error *err)
+{
+        struct stat now, before;
+
+        for (int i = 0; i < n; i++)
+                if (stat(w->common->operands[n], &now) == 0 && S_ISREG(now.st_mode) &&
+                    stat(w->common->operands[i], &before) == 0 && now.st_dev == before.st_dev &&
+                    now.st_ino == before.st_ino) {
+                        w->bad = w->common->operands[n];
+                        return error_set(err, -EEXIST, "%s is given twice", w->bad);
+                }
+        return 0;
+}
+
 static int read_files(struct work *w, struct error *err)
 {
         uint64_t n = 0;
 
         for (int i = 0; i < w->common->n_operands; i++) {
-                int r = import_trace_begin_file(w->rows, w->common->operands[i], err);
+                int r = refuse_twice(w, i, err);
+
+                if (r < 0)
+                        return r;
+                r = import_trace_begin_file(w->rows, w->common->operands[i], err);
 
                 w->bad = w->common->operands[i];
                 if (r == 0)
@@ -182,6 +204,7 @@ static int read_files(struct work *w, struct error *err)
                         return r;
                 n += count_events(import_trace_file(w->rows, (size_t)i));
         }
+        w->is_empty = n == 0;
         if (n == 0)
                 return error_set(err, -ENODATA, "%s: nothing in it happened at any time: no trace is written",
                                  w->bad);
@@ -193,6 +216,9 @@ static int place_files(struct work *w, struct error *err)
         int r = import_trace_place(w->rows, err);
         uint32_t clock = import_trace_clocks(w->rows)->unplaced;
 
+        if (r == -ESTALE)
+                w->advice =
+                        "hyprof import -o FILE without --into: a trace of its own; touch its file if it was of this boot";
         if (r != -EINVAL)
                 return r;
         for (size_t i = 0; i < import_trace_count_files(w->rows); i++) {
@@ -271,6 +297,24 @@ static void describe_losses(const struct work *w, const struct import_file *file
         byte_buffer_add_u8(words, '\0');
 }
 
+/* Into a trace that has the file already: another name, or the number of its rows, tells others apart. */
+static void report_again(const struct work *w, const struct import_file *file)
+{
+        const struct trace_dictionary *d = import_trace_dictionary(w->rows);
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_IMPORTS);
+
+        for (uint32_t i = 1; i <= n - import_trace_count_files(w->rows); i++) {
+                const struct trace_import *row = trace_dictionary_row(d, TRACE_TABLE_IMPORTS, i);
+
+                if (row->n_rows != file->n_rows ||
+                    !text_view_is(trace_dictionary_text(d, row->file), file->path))
+                        continue;
+                complain("warning: %s was imported into this trace before: all of it is there twice",
+                         file->path);
+                return;
+        }
+}
+
 static void report_file(const struct work *w, const struct import_file *file)
 {
         struct byte_buffer words = { .data = NULL };
@@ -309,7 +353,19 @@ static void report_clock(const struct work *w, const struct placed_clock *clock)
         else if (clock->line.bound_ns == IMPORT_BOUND_UNKNOWN)
                 complain("note: %s: when it began is not known: its first event is at the start", words);
         else if (w->into)
-                complain("%s, placed within %s", words, text_number_duration(clock->line.bound_ns).text);
+                complain("%s, placed within %s%s", words, text_number_duration(clock->line.bound_ns).text,
+                         clock->is_of_other_boot
+                                 ? ", by CLOCK_REALTIME: it is of another boot than the recording"
+                                 : "");
+}
+
+/* A clock that begins anew with each boot means nothing in another one; few files say of which they are. */
+static void report_boot(const struct import_file *file)
+{
+        if (file->late_ns > IMPORT_BOOT_LATE_NS)
+                complain(
+                        "note: %s was written %s after its last event there: if it is of another boot of the machine, its place is wrong",
+                        file->path, text_number_duration(file->late_ns).text);
 }
 
 /* The constant between a clock of the host and the timeline, at its first event. */
@@ -318,7 +374,8 @@ static void report_shift(const struct placed_clock *clock)
         uint64_t time_ns;
 
         if (!clock->is_placed || clock->first > clock->last || clock->clock.period_ns != 1 ||
-            clock->clock.kind == IMPORT_CLOCK_OWN || clock->clock.kind == IMPORT_CLOCK_RAW)
+            clock->is_of_other_boot || clock->clock.kind == IMPORT_CLOCK_OWN ||
+            clock->clock.kind == IMPORT_CLOCK_RAW)
                 return;
         time_ns = import_line_time(&clock->line, clock->first);
         complain(
@@ -340,6 +397,10 @@ static void report_place(const struct work *w)
         }
         if (!w->into)
                 return;
+        for (size_t i = 0; i < import_trace_count_files(w->rows); i++) {
+                report_boot(import_trace_file(w->rows, i));
+                report_again(w, import_trace_file(w->rows, i));
+        }
         if (sums->last_ns < sums->start_ns || (sums->end_ns != 0 && sums->first_ns > sums->end_ns))
                 complain(
                         "warning: nothing of it is within the recording: another run, another boot, or another "
@@ -359,6 +420,14 @@ static int report(struct work *w, int r, const struct error *err)
                 report_place(w);
                 return EXIT_STATUS_OK;
         }
+        /* The reader of the pipe wants no more. */
+        if (r == -EPIPE)
+                return EXIT_STATUS_OK;
+        for (size_t i = 0; w->is_empty && i < import_trace_count_files(w->rows); i++)
+                report_file(w, import_trace_file(w->rows, i));
+        if (r == -ENOSPC && !w->advice)
+                w->advice =
+                        "TMPDIR=FOLDER hyprof import, with a FOLDER that has room for what is to be sorted";
         if (w->bad && w->bad == w->args->into && !w->advice) {
                 complain_of_trace(r, w->bad, err);
         } else {
@@ -376,10 +445,9 @@ static int report(struct work *w, int r, const struct error *err)
 /* Reads what strangers wrote, with no rights but to read the user's files and to write to what is open. */
 static int work_confined(struct work *w)
 {
-        struct invoking_user user = invoking_user_read();
-        struct confinement_user to = { user.known ? user.uid : 0, user.known ? user.gid : 0 };
+        struct confinement_user as_now = { 0, 0 };
         struct error err = ERROR_NONE;
-        int r = confinement_enter_serving(to, w->fds, N_FDS, UINT64_MAX, &err);
+        int r = confinement_enter_serving(as_now, w->fds, N_FDS, UINT64_MAX, &err);
 
         if (dup2(w->fds[FD_INPUT], STDIN_FILENO) < 0 || dup2(w->fds[FD_ERRORS], STDERR_FILENO) < 0)
                 return EXIT_STATUS_FAILED;
@@ -387,6 +455,7 @@ static int work_confined(struct work *w)
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
+        (void)signal(SIGPIPE, SIG_IGN);                /* as main() does, which the confinement has undone */
         (void)landlock_restrict(LANDLOCK_BAN_CHANGES); /* without it the other restrictions hold */
         r = import_all(w, &err);
         r = report(w, r, &err);

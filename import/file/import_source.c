@@ -2,6 +2,7 @@
 #include "import/file/import_source.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -307,6 +309,15 @@ void import_source_close(struct import_source *source)
 const char *import_source_path(const struct import_source *source)
 {
         return source->path;
+}
+
+uint64_t import_source_written_ns(const struct import_source *source)
+{
+        struct stat st;
+
+        if (fstat(source->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_mtim.tv_sec < 0)
+                return 0;
+        return (uint64_t)st.st_mtim.tv_sec * NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
 }
 
 uint64_t import_source_offset(const struct import_source *source)

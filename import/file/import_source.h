@@ -27,6 +27,9 @@ int import_source_open(struct import_source **ret_source, const char *path, stru
 void import_source_close(struct import_source *source);
 const char *import_source_path(const struct import_source *source);
 
+/* When the file was last written, by CLOCK_REALTIME; 0 = not known, as of a pipe. */
+uint64_t import_source_written_ns(const struct import_source *source);
+
 /* The first bytes, up to IMPORT_HEAD_BYTES, without taking them; valid until the next call. */
 int import_source_head(struct import_source *source, struct text_view *ret_head, struct error *err);
 

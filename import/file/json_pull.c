@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "import/file/json_pull.h"
 
+#include "base/bytes.h"
+
 #include <errno.h>
 
 #define EXPONENT_MAX 1000 /* beyond it a number is zero or does not fit, whatever its digits */
@@ -30,6 +32,33 @@ static bool is(char c, unsigned class)
 
 /* ------------------------------------------------------------------ where a value ends */
 
+/* The top bit of each byte of @word that is @c; above the lowest such byte also of others. */
+static uint64_t mark_byte(uint64_t word, char c)
+{
+        const uint64_t ones = UINT64_C(0x0101010101010101);
+        uint64_t zeros = word ^ ones * (unsigned char)c;
+
+        return (zeros - ones) & ~zeros & ones << 7;
+}
+
+/* At the first quote or backslash, or at @end. */
+static const char *end_of_plain_text(const char *at, const char *end)
+{
+        struct byte_reader rest = byte_reader_of(at, (size_t)(end - at));
+
+        while (rest.left >= sizeof(uint64_t)) {
+                const char *here = (const char *)rest.at;
+                uint64_t word = bytes_u64(&rest);
+                uint64_t marks = mark_byte(word, '"') | mark_byte(word, '\\');
+
+                if (marks != 0)
+                        return here + __builtin_ctzll(marks) / 8;
+        }
+        for (at = (const char *)rest.at; at < end && !is(*at, ENDS_PLAIN_TEXT);)
+                at++;
+        return at;
+}
+
 /* After the quote that ends the string, or NULL. */
 static const char *end_of_string(struct json_scan *s, const char *at, const char *end)
 {
@@ -38,8 +67,7 @@ static const char *end_of_string(struct json_scan *s, const char *at, const char
                 at++;
         }
         for (;;) {
-                while (at < end && !is(*at, ENDS_PLAIN_TEXT))
-                        at++;
+                at = end_of_plain_text(at, end);
                 if (at == end)
                         return NULL;
                 if (*at == '"') {

@@ -86,13 +86,38 @@ static const struct other_format others[] = {
           { "{\"nodes\"", "\"samples\"" },
           "a .cpuprofile",
           "record trace-event JSON instead: node --trace-event-categories v8,node.perf, or Chrome's Performance panel" },
+        { NULL,
+          0,
+          { "{\"head\":{\"callFrame\"", NULL },
+          "a .heapprofile",
+          "record the process instead: hyprof record --memory -- node FILE" },
+        { NULL,
+          0,
+          { "host_tracy", "write_overhead" },
+          "the readings of clocks that tt-metal's device log is placed by",
+          "hyprof import the folder, or the profile_log_device.csv beside it" },
+        { NULL,
+          0,
+          { "\"type\":\"dispatch_", NULL },
+          "a summary of iree-profile",
+          "iree-profile export --format=ireeperf-jsonl, or import the .ireeprof itself" },
         { NULL, 0, { "\"snapshot\"", "\"node_fields\"" }, "a heap snapshot of V8", NULL },
         { NULL, 0, { "\"$schema\"", "speedscope" }, "a profile of speedscope", NULL },
         { NULL, 0, { "\"preprocessedProfileVersion\"", NULL }, "a profile of the Firefox profiler", NULL },
         { MAGIC("tlZ\004"), { NULL }, "a .tracy file", "tracy-csvexport -u FILE >FILE.csv, and import that" },
         { MAGIC("tr\375P"), { NULL }, "a .tracy file", "tracy-csvexport -u FILE >FILE.csv, and import that" },
         { MAGIC("tZst"), { NULL }, "a .tracy file", "tracy-csvexport -u FILE >FILE.csv, and import that" },
+        { NULL,
+          0,
+          { "\"linux-perf-json-version\"", NULL },
+          "the JSON of perf data convert",
+          "hyprof import the perf.data that it was made of" },
         { MAGIC("PERFFILE"), { NULL }, "a perf.data file of the first version", "perf script" },
+        { NULL,
+          0,
+          { "([kernel.kallsyms])\n", "+0x" },
+          "the text of perf script",
+          "hyprof import the perf.data that it was made of" },
         { MAGIC("SQLite format 3\0"),
           { NULL },
           "an SQLite database (nsys, rocpd, or hyprof query)",
@@ -213,6 +238,7 @@ static int read_file(struct import_source *source, struct import_rows *rows, con
         if (!format)
                 return refuse(path, head, ret_advice, err);
         import_rows_binary(rows, is_binary(head));
+        import_rows_written(rows, import_source_written_ns(source));
         import_source_end_at_fault(source);
         r = format->read(source, rows, err);
         if (r == 0 && import_source_fault(source, err) < 0)

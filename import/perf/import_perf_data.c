@@ -55,7 +55,10 @@ static enum import_clock_kind clock_kind(const struct perf_event *event)
         }
 }
 
-/* A clock that no other file has, such as CLOCK_TAI, has its place by CLOCK_REALTIME. */
+/*
+ * A clock that no other file has, such as CLOCK_TAI, has its place by CLOCK_REALTIME; of other clocks this
+ * reading says of which boot they are.
+ */
 static int add_clock(struct perf_import *p, struct error *err)
 {
         struct import_clock clock = { .kind = clock_kind(&p->file.events[0]), .period_ns = 1 };
@@ -66,7 +69,8 @@ static int add_clock(struct perf_import *p, struct error *err)
         int r = import_rows_clock(p->rows, &clock, &p->clock, err);
 
         reading.clock = p->clock;
-        if (r == 0 && p->file.has_clock_pair && clock.kind == IMPORT_CLOCK_OWN)
+        if (r == 0 && p->file.has_clock_pair && clock.kind != IMPORT_CLOCK_UNKNOWN &&
+            clock.kind != IMPORT_CLOCK_REALTIME)
                 r = import_rows_reading(p->rows, &reading, err);
         return r;
 }

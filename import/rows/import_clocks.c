@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
+#include "import/rows/import_boot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -345,10 +346,31 @@ static int start_line(struct import_clocks *c, struct placed_clock *p)
         return add_knot(&p->line, is_used(p) ? p->first : 0, at_ns);
 }
 
-/* Through the readings of the clock against clocks of the host that have a place. */
-static int place_by_readings(struct import_clocks *c, uint32_t clock)
+/* Beyond the trace's readings of a clock of the host it may have been slewed all the time. */
+static void widen_outside(struct placed_clock *p, const struct import_line *host)
+{
+        uint64_t from_ns = host->knots[0].time_ns, to_ns = host->knots[host->n_knots - 1].time_ns;
+        uint64_t first_ns, last_ns, before = 0, after = 0;
+
+        if (!is_used(p))
+                return;
+        first_ns = import_line_time(&p->line, p->first);
+        last_ns = import_line_time(&p->line, p->last);
+        if (first_ns < from_ns)
+                before = from_ns - first_ns;
+        if (last_ns > to_ns)
+                after = last_ns - to_ns;
+        p->line.bound_ns = add(p->line.bound_ns, (before > after ? before : after) / SLEW_PART);
+}
+
+/*
+ * Through the readings of the clock against clocks of the host that have a place: CLOCK_REALTIME alone, if
+ * the others began with another boot.
+ */
+static int place_by_readings(struct import_clocks *c, uint32_t clock, const struct import_placing *how)
 {
         struct placed_clock *p = &c->clocks[clock - 1];
+        enum import_clock_kind host = IMPORT_CLOCK_RAW;
         uint64_t widest = 0;
 
         p->line.period_ns = p->clock.period_ns;
@@ -356,7 +378,8 @@ static int place_by_readings(struct import_clocks *c, uint32_t clock)
                 const struct import_reading *r = &c->readings[i];
                 uint64_t width;
 
-                if (r->clock != clock || !c->has_host[r->host] || r->host == p->clock.kind)
+                if (r->clock != clock || !c->has_host[r->host] || r->host == p->clock.kind ||
+                    (p->is_of_other_boot && r->host != IMPORT_CLOCK_REALTIME))
                         continue;
                 width = r->host_end > r->host_begin ? r->host_end - r->host_begin : 0;
                 if (add_knot(&p->line, r->ticks,
@@ -365,10 +388,13 @@ static int place_by_readings(struct import_clocks *c, uint32_t clock)
                 width = add(width / 2, c->host[r->host].bound_ns);
                 if (width > widest)
                         widest = width;
+                host = r->host;
         }
         complete_line(&p->line);
         p->line.bound_ns = widest;
         p->is_placed = p->line.n_knots > 0;
+        if (how->into && host != IMPORT_CLOCK_RAW)
+                widen_outside(p, &c->host[host]);
         return 0;
 }
 
@@ -386,34 +412,19 @@ static int copy_line(struct import_line *to, const struct import_line *from)
         return 0;
 }
 
-/* Beyond the trace's readings the clock may have been slewed all the time. */
-static void widen_outside(struct placed_clock *p)
-{
-        const struct import_line *line = &p->line;
-        uint64_t outside = 0, after;
-
-        if (!is_used(p) || line->n_knots == 0 || p->clock.kind == IMPORT_CLOCK_RAW)
-                return;
-        if (p->first < line->knots[0].ticks)
-                outside = line->knots[0].ticks - p->first;
-        after = p->last > line->knots[line->n_knots - 1].ticks
-                        ? p->last - line->knots[line->n_knots - 1].ticks
-                        : 0;
-        p->line.bound_ns = add(p->line.bound_ns, (outside > after ? outside : after) / SLEW_PART);
-}
-
 static int place_one(struct import_clocks *c, uint32_t clock, const struct import_placing *how)
 {
         struct placed_clock *p = &c->clocks[clock - 1];
         int r = 0;
 
-        if (is_of_host(p) && c->has_host[p->clock.kind]) {
+        p->is_of_other_boot = how->into && how->said == IMPORT_CLOCK_UNKNOWN && import_boot_differs(c, clock);
+        if (is_of_host(p) && c->has_host[p->clock.kind] && !p->is_of_other_boot) {
                 r = copy_line(&p->line, &c->host[p->clock.kind]);
                 p->is_placed = true;
-                if (how->into)
-                        widen_outside(p);
+                if (how->into && p->clock.kind != IMPORT_CLOCK_RAW)
+                        widen_outside(p, &c->host[p->clock.kind]);
         } else if (p->n_readings > 0) {
-                r = place_by_readings(c, clock);
+                r = place_by_readings(c, clock, how);
         } else if (!how->into && !c->has_host[p->clock.kind] && !is_of_host(p)) {
                 r = start_line(c, p);
         }

@@ -7,7 +7,8 @@
  *
  * Times of the file are placed by clocks of the host.  Into a trace: by that trace's readings of the same
  * clock against CLOCK_MONOTONIC_RAW.  Without one, the file's first clock of the host is the timeline.
- * A clock with readings of its own goes through the clock of the host that it was read against.
+ * A clock with readings of its own goes through the clock of the host that it was read against.  If it was
+ * read against CLOCK_REALTIME too, and that says another boot, by that one alone.
  *
  * Owns everything in it.  Not thread-safe.
  */
@@ -47,6 +48,7 @@ struct placed_clock {
         bool is_for_host;          /* tracks of the host have it */
         uint32_t n_readings;
         bool is_placed;
+        bool is_of_other_boot;   /* than the recording: placed by CLOCK_REALTIME */
         struct import_line line; /* if it is placed */
 };
 

@@ -229,9 +229,17 @@ static int add_location(struct import_rows *rows, uint32_t name, uint32_t file, 
                         uint32_t *ret_id, struct error *err)
 {
         struct trace_location location = { .name = name, .file = file, .line = line };
-        int r = trace_dictionary_add(rows->dictionary, TRACE_TABLE_LOCATIONS, &location, ret_id);
+        struct import_recent_location *recent =
+                &rows->recent_locations[(name + line) % IMPORT_RECENT_LOCATIONS];
 
-        return r < 0 ? out_of_memory(r, err) : 0;
+        if (recent->id == 0 || recent->name != name || recent->file != file || recent->line != line) {
+                int r = trace_dictionary_add(rows->dictionary, TRACE_TABLE_LOCATIONS, &location, ret_id);
+                if (r < 0)
+                        return out_of_memory(r, err);
+                *recent = (struct import_recent_location){ name, file, line, *ret_id };
+        }
+        *ret_id = recent->id;
+        return 0;
 }
 
 static int add_record(struct import_rows *rows, struct import_record *record, struct error *err)
@@ -244,6 +252,14 @@ static int add_record(struct import_rows *rows, struct import_record *record, st
         import_clocks_use(&rows->clocks, place->clock, record->begin);
         if (record->kind == IMPORT_RECORD_SPAN)
                 import_clocks_use(&rows->clocks, place->clock, record->end);
+        /* Moments of threads have no keys in a trace. */
+        if (record->key_kind != 0 && (record->kind == IMPORT_RECORD_SPAN || place->is_of_device)) {
+                int r = import_key_spaces_note(&rows->key_spaces, rows->files[place->file - 1].set,
+                                               record->key_kind, place->is_of_device);
+
+                if (r < 0)
+                        return out_of_memory(r, err);
+        }
         return import_sort_add(rows->sort, record, err);
 }
 
@@ -319,6 +335,25 @@ int import_rows_file(struct import_rows *rows, const char *format, struct text_v
 {
         (void)snprintf(file_now(rows)->format, sizeof(file_now(rows)->format), "%s", format);
         return import_rows_string(rows, version, &file_now(rows)->version, err);
+}
+
+int import_rows_join_set(struct import_rows *rows, struct text_view name, struct error *err)
+{
+        struct import_file *now = file_now(rows);
+        int r = import_rows_string(rows, name, &now->set_name, err);
+
+        for (size_t i = 0; r == 0 && now->set_name != 0 && &rows->files[i] < now; i++)
+                if (rows->files[i].set_name == now->set_name &&
+                    strcmp(rows->files[i].format, now->format) == 0) {
+                        now->set = (uint32_t)i + 1;
+                        break;
+                }
+        return r;
+}
+
+void import_rows_written(struct import_rows *rows, uint64_t realtime_ns)
+{
+        file_now(rows)->written_ns = realtime_ns;
 }
 
 void import_rows_count_row(struct import_rows *rows)

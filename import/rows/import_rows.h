@@ -131,6 +131,14 @@ int import_rows_instant(struct import_rows *rows, const struct import_instant *i
 /* @version: as the file says it; may be empty. */
 int import_rows_file(struct import_rows *rows, const char *format, struct text_view version,
                      struct error *err);
+/*
+ * import_rows_join_set() - files of the same format and @name are parts of one: their keys are the same
+ * After import_rows_file(), before the first key.
+ */
+int import_rows_join_set(struct import_rows *rows, struct text_view name, struct error *err);
+
+/* When the file was last written, by CLOCK_REALTIME; 0 = not known. */
+void import_rows_written(struct import_rows *rows, uint64_t realtime_ns);
 void import_rows_count_row(struct import_rows *rows);
 
 /* @at: line, or byte of a binary file.  @why: lives as long as @rows.  The first one is kept in full. */

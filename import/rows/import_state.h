@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "format/trace_dictionary.h"
 #include "import/rows/import_clocks.h"
+#include "import/rows/import_key_spaces.h"
 #include "import/rows/import_lanes.h"
 #include "import/rows/import_rows.h"
 #include "import/rows/import_samples.h"
@@ -77,12 +78,21 @@ struct import_plot_key {
         uint32_t name, unit, root;
 };
 
+/* A location that was added, to be found again without the dictionary. */
+struct import_recent_location {
+        uint32_t name, file, line, id; /* id: row of LOCATIONS; 0 = none */
+};
+
+#define IMPORT_RECENT_LOCATIONS 1024
+
 struct import_rows {
         struct import_options options;
         struct trace_dictionary own; /* without a recording */
         struct trace_dictionary *dictionary;
-        uint32_t n_processes_before; /* of the recording */
+        /* Rows of the recording, and of imports into it before this one. */
+        uint32_t n_processes_before, n_strings_before, n_imports_before;
         uint64_t n_string_bytes;
+        struct import_recent_location recent_locations[IMPORT_RECENT_LOCATIONS];
 
         struct import_sort *sort;
         struct import_texts *texts;
@@ -94,6 +104,7 @@ struct import_rows {
         uint32_t *tracks_by_key;  /* heap; by id of the key - 1 */
         size_t tracks_by_key_capacity;
 
+        struct import_key_spaces key_spaces;
         struct import_file *files; /* heap */
         size_t n_files, files_capacity;
         bool has_failed; /* no memory in a call that cannot say so */
@@ -129,6 +140,7 @@ struct import_rows {
         struct import_events *events; /* while it is written */
         struct import_sums sums;
         uint64_t unplaced_ns; /* what has no place is here */
+        uint32_t file_now;    /* whose record is being written: index + 1 */
 };
 
 /* ------------------------------------------------------------------ import_rows.c */

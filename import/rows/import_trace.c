@@ -8,6 +8,7 @@
 #include "format/trace_event.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
+#include "import/rows/import_boot.h"
 #include "import/rows/import_events.h"
 #include "import/rows/import_state.h"
 
@@ -33,6 +34,7 @@ static void init_keys(struct import_rows *rows)
         intern_init(&rows->device_keys, sizeof(struct import_device_key), 0);
         intern_init(&rows->plot_names, sizeof(uint32_t), 0);
         intern_init(&rows->plot_keys, sizeof(struct import_plot_key), 0);
+        import_key_spaces_init(&rows->key_spaces);
 }
 
 int import_trace_new(struct import_rows **ret_rows, const struct import_options *options, struct error *err)
@@ -47,6 +49,8 @@ int import_trace_new(struct import_rows **ret_rows, const struct import_options 
         init_keys(rows);
         rows->dictionary = options->into ? trace_reader_edit(options->into) : &rows->own;
         rows->n_processes_before = trace_dictionary_count(rows->dictionary, TRACE_TABLE_PROCESSES);
+        rows->n_strings_before = trace_dictionary_count(rows->dictionary, TRACE_TABLE_STRINGS);
+        rows->n_imports_before = trace_dictionary_count(rows->dictionary, TRACE_TABLE_IMPORTS);
         r = import_sort_new(&rows->sort, options->runs_fd > 0 ? options->runs_fd : -1, options->run_bytes,
                             err);
         if (r == 0)
@@ -73,6 +77,7 @@ void import_trace_free(struct import_rows *rows)
         intern_deinit(&rows->device_keys);
         intern_deinit(&rows->plot_names);
         intern_deinit(&rows->plot_keys);
+        import_key_spaces_deinit(&rows->key_spaces);
         import_sort_free(rows->sort);
         import_texts_free(rows->texts);
         import_clocks_deinit(&rows->clocks);
@@ -94,6 +99,7 @@ void import_trace_free(struct import_rows *rows)
 int import_trace_begin_file(struct import_rows *rows, const char *path, struct error *err)
 {
         struct import_file file = { .path = path,
+                                    .set = (uint32_t)rows->n_files + 1,
                                     .first_clock = rows->clocks.n_clocks + 1,
                                     .end_clock = rows->clocks.n_clocks + 1 };
 
@@ -112,13 +118,18 @@ int import_trace_place(struct import_rows *rows, struct error *err)
                 .said = rows->options.said,
                 .error_ns = rows->options.clock_error_ns,
         };
+        int r;
 
         if (rows->options.into) {
                 rows->sums.start_ns = meta_value_number(rows->dictionary, "start_raw_ns");
                 rows->sums.end_ns = meta_value_number(rows->dictionary, "end_raw_ns");
         }
         rows->unplaced_ns = rows->sums.start_ns != 0 ? rows->sums.start_ns : 1;
-        return import_clocks_place(&rows->clocks, &how, err);
+        r = import_clocks_place(&rows->clocks, &how, err);
+        /* --clock raw takes the times as they are, of whatever clock. */
+        if (r == 0 && how.into && how.said != IMPORT_CLOCK_RAW)
+                r = import_boot_check(rows, err);
+        return r;
 }
 
 size_t import_trace_count_files(const struct import_rows *rows)
@@ -187,6 +198,15 @@ static int find_text(struct import_rows *rows, uint32_t id, struct text_view *re
         return r;
 }
 
+static uint32_t find_space(struct import_rows *rows, const struct import_record *record)
+{
+        uint32_t file = rows->tracks[record->track - 1].file;
+
+        return record->key_kind == 0 ? 0
+                                     : import_key_spaces_find(&rows->key_spaces, rows->files[file - 1].set,
+                                                              record->key_kind);
+}
+
 static int put_zone(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
                     uint32_t thread, struct error *err)
 {
@@ -198,7 +218,7 @@ static int put_zone(struct import_rows *rows, const struct import_record *record
         if (r == 0 && record->key_kind != 0) {
                 struct trace_event key = { .op = TRACE_OP_ZONE_KEY, .time_ns = time_ns };
 
-                key.zone_key.space = record->key_kind;
+                key.zone_key.space = find_space(rows, record);
                 key.zone_key.key = record->key;
                 r = import_events_add(rows->events, thread, &key, err);
         }
@@ -355,7 +375,7 @@ static int put_on_device(struct import_rows *rows, const struct import_record *r
                 event.device_span.length_ticks = record->end - record->begin;
                 event.device_span.lane = track->lane;
                 event.device_span.key = record->key;
-                event.device_span.space = record->key_kind;
+                event.device_span.space = find_space(rows, record);
                 event.device_span.text = text;
         } else if (record->kind == IMPORT_RECORD_INSTANT) {
                 event.op = TRACE_OP_DEVICE_INSTANT;
@@ -364,7 +384,7 @@ static int put_on_device(struct import_rows *rows, const struct import_record *r
                 event.device_instant.ticks = record->begin;
                 event.device_instant.lane = track->lane;
                 event.device_instant.key = record->key;
-                event.device_instant.space = record->key_kind;
+                event.device_instant.space = find_space(rows, record);
                 event.device_instant.text = text;
         } else {
                 event.op = TRACE_OP_DEVICE_VALUE;
@@ -407,6 +427,7 @@ static int put_records(struct import_rows *rows, struct error *err)
         int r = import_sort_begin(rows->sort, place, rows, err);
 
         while (r >= 0 && (r = import_sort_next(rows->sort, &record, &time_ns, err)) == 1) {
+                rows->file_now = rows->tracks[record.track - 1].file;
                 count_place(rows, &record, time_ns);
                 r = end_zones(rows, time_ns, err);
                 if (r == 0)
@@ -536,6 +557,8 @@ int import_trace_write(struct import_rows *rows, struct trace_writer *writer, st
 {
         int r = rows->options.into ? copy_tables(rows, writer, err) : 0;
 
+        if (r == 0 && import_key_spaces_name(rows) < 0)
+                r = out_of_memory(-ENOMEM, err);
         if (r == 0)
                 r = import_events_new(&rows->events, writer, rows->dictionary, rows->options.into, err);
         if (r == 0)

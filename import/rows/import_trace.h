@@ -38,9 +38,11 @@ struct import_left_out {
 
 /* The outcome of one file. */
 struct import_file {
-        const char *path; /* borrowed */
-        char format[32];  /* "" = its reader did not say */
-        uint32_t version; /* string; 0 = none */
+        const char *path;  /* borrowed */
+        char format[32];   /* "" = its reader did not say */
+        uint32_t version;  /* string; 0 = none */
+        uint32_t set;      /* index + 1 of the first file whose keys are of the same numbers; its own */
+        uint32_t set_name; /* string; 0 = it is of no set */
         uint64_t n_rows, n_spans, n_values, n_instants, n_samples, n_switches;
         uint32_t n_tracks;
         uint64_t n_malformed, first_malformed_at;
@@ -48,6 +50,8 @@ struct import_file {
         uint64_t n_dropped;
         bool is_cut, is_binary; /* is_binary: places in it are bytes, else lines */
         uint64_t cut_at;
+        uint64_t written_ns;              /* CLOCK_REALTIME; 0 = not known */
+        uint64_t late_ns;                 /* by how much its last event was before that, as it is placed */
         struct import_left_out *left_out; /* heap */
         size_t n_left_out, left_out_capacity;
         uint32_t first_clock, end_clock; /* ids of its clocks: from here, up to before there */
@@ -77,7 +81,7 @@ void import_trace_free(struct import_rows *rows);
 /* @path: borrowed.  Its tracks are no other file's, but for processes and threads of the host. */
 int import_trace_begin_file(struct import_rows *rows, const char *path, struct error *err);
 
-/* After all files.  Returns as import_clocks_place(). */
+/* After all files.  Returns as import_clocks_place() and import_boot_check(). */
 int import_trace_place(struct import_rows *rows, struct error *err);
 
 /*

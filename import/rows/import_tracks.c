@@ -51,14 +51,18 @@ static int add_process(struct import_rows *rows, uint32_t pid, uint64_t time_ns,
         return trace_dictionary_add_new(rows->dictionary, TRACE_TABLE_PROCESSES, &row, ret_process);
 }
 
-static int find_process(struct import_rows *rows, uint32_t pid, uint64_t time_ns, uint32_t *ret_process)
+/* PIDs of another boot are of other processes. */
+static int find_process(struct import_rows *rows, const struct import_place *track, uint64_t time_ns,
+                        uint32_t *ret_process)
 {
+        bool may_be_recorded = !rows->clocks.clocks[track->clock - 1].is_of_other_boot;
+        uint32_t pid = (uint32_t)track->number;
         uint32_t id;
         int r = intern_add_row(&rows->process_keys, &pid, &rows->processes, &rows->processes_capacity,
                                sizeof(*rows->processes), &id);
 
         if (r == 1) {
-                rows->processes[id - 1] = find_recorded(rows, pid, time_ns);
+                rows->processes[id - 1] = may_be_recorded ? find_recorded(rows, pid, time_ns) : 0;
                 r = rows->processes[id - 1] != 0 ? 0
                                                  : add_process(rows, pid, time_ns, &rows->processes[id - 1]);
         }
@@ -93,9 +97,12 @@ static int add_thread(struct import_rows *rows, struct import_thread_key key, ui
                       uint32_t *ret_thread, struct error *err)
 {
         struct trace_thread row = { .process = key.process, .tid = key.tid, .start_ns = time_ns };
+        bool has_switches = rows->files[rows->file_now - 1].n_switches != 0;
         struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = time_ns };
-        int r = trace_dictionary_add_new(rows->dictionary, TRACE_TABLE_THREADS, &row, ret_thread);
+        int r;
 
+        row.kind = has_switches ? TRACE_THREAD_KERNEL : TRACE_THREAD_IMPORTED;
+        r = trace_dictionary_add_new(rows->dictionary, TRACE_TABLE_THREADS, &row, ret_thread);
         if (r < 0)
                 return out_of_memory(r, err);
         event.thread_name.name = name;
@@ -155,7 +162,7 @@ int import_tracks_process(struct import_rows *rows, uint32_t root, uint64_t time
         r = import_samples_place_parents(rows, root, time_ns, err);
         if (r < 0)
                 return r;
-        r = is_process && is_real(track) ? find_process(rows, (uint32_t)track->number, time_ns, ret_process)
+        r = is_process && is_real(track) ? find_process(rows, track, time_ns, ret_process)
                                          : name_process(rows, track, time_ns, ret_process);
         rows->parent = 0;
         if (r < 0)
@@ -285,13 +292,17 @@ static int add_clock_rows(struct import_rows *rows, uint32_t device, uint32_t cl
                        : p->line.bound_ns != 0                  ? p->line.bound_ns
                                                                 : 1;
         for (size_t i = 0; i < p->line.n_knots + 2 && r == 0; i++) {
-                row.ticks = i == 0                     ? p->first
-                            : i == p->line.n_knots + 1 ? p->last
-                                                       : p->line.knots[i - 1].ticks;
-                if (row.ticks < p->first || row.ticks > p->last ||
-                    (i == p->line.n_knots + 1 && p->last == p->first))
+                bool is_first = i == 0, is_last = i == p->line.n_knots + 1;
+
+                row.ticks = is_first ? p->first : is_last ? p->last : p->line.knots[i - 1].ticks;
+                if ((!is_first && row.ticks <= p->first) || (!is_first && !is_last && row.ticks >= p->last))
                         continue;
                 row.raw_ns = import_line_time(&p->line, row.ticks);
+                /* No time is before 0: a place there lacks room for its error and half a tick. */
+                if (row.raw_ns <= row.error_ns) {
+                        row.ticks += row.error_ns - row.raw_ns + 1;
+                        row.raw_ns = import_line_time(&p->line, row.ticks);
+                }
                 r = trace_dictionary_add(rows->dictionary, TRACE_TABLE_DEVICE_CLOCKS, &row, &id);
         }
         return r;

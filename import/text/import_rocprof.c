@@ -62,7 +62,7 @@ struct reader {
         uint16_t places[N_COLUMNS]; /* of the field + 1; 0 = there is no such column */
         enum table table;
         uint32_t clock, correlation; /* of import_rows; the second a string */
-        struct byte_buffer titles;   /* of all columns, one after the other */
+        struct byte_buffer titles;   /* "Grid_Size_X": of all columns, one after the other */
         size_t ends[CSV_FIELDS_MAX]; /* where a title ends in there */
         bool is_in_text[CSV_FIELDS_MAX];
         uint32_t n_titles;
@@ -124,6 +124,33 @@ bool import_rocprof_recognise(struct text_view head)
         return judge(places) != TABLE_NONE;
 }
 
+static bool is_plain(char c)
+{
+        return c != '"' && c != '\\' && (unsigned char)c >= ' ';
+}
+
+/* As JSON; control characters become blanks. */
+static void put_quoted(struct byte_buffer *b, struct text_view text)
+{
+        const char *at = text.bytes, *end = text.n_bytes != 0 ? at + text.n_bytes : at;
+
+        byte_buffer_add_u8(b, '"');
+        while (at < end) {
+                const char *plain = at;
+
+                while (at < end && is_plain(*at))
+                        at++;
+                byte_buffer_add(b, plain, (size_t)(at - plain));
+                if (at == end)
+                        break;
+                if ((unsigned char)*at >= ' ')
+                        byte_buffer_add_u8(b, '\\');
+                byte_buffer_add_u8(b, (unsigned char)*at < ' ' ? ' ' : (uint8_t)*at);
+                at++;
+        }
+        byte_buffer_add_u8(b, '"');
+}
+
 /* Which columns are arguments: those that say nothing about where, when and what. */
 static int keep_titles(struct reader *r)
 {
@@ -133,7 +160,8 @@ static int keep_titles(struct reader *r)
         for (uint32_t i = 0; i < r->n_titles; i++) {
                 struct text_view title = unquote(r->csv.fields[i]);
 
-                byte_buffer_add(&r->titles, title.bytes, title.n_bytes);
+                put_quoted(&r->titles, title);
+                byte_buffer_add_u8(&r->titles, ':');
                 r->ends[i] = r->titles.used_bytes;
                 r->is_in_text[i] = true;
         }
@@ -253,17 +281,10 @@ static void put_text_field(struct byte_buffer *b, struct text_view text)
 {
         uint64_t number;
 
-        if (read_number(text, &number)) {
+        if (read_number(text, &number))
                 byte_buffer_add(b, text.bytes, text.n_bytes);
-                return;
-        }
-        byte_buffer_add_u8(b, '"');
-        for (size_t i = 0; i < text.n_bytes; i++) {
-                if (text.bytes[i] == '"' || text.bytes[i] == '\\')
-                        byte_buffer_add_u8(b, '\\');
-                byte_buffer_add_u8(b, (unsigned char)text.bytes[i] < ' ' ? ' ' : (uint8_t)text.bytes[i]);
-        }
-        byte_buffer_add_u8(b, '"');
+        else
+                put_quoted(b, text);
 }
 
 /* The other columns as JSON: {"Grid_Size_X":8192} */
@@ -279,9 +300,7 @@ static int add_text(struct reader *r, uint32_t *ret_string, struct error *err)
                     r->csv.fields[i].n_bytes > TEXT_BYTES_MAX)
                         continue;
                 byte_buffer_add_u8(b, b->used_bytes ? ',' : '{');
-                put_text_field(b,
-                               (struct text_view){ (const char *)r->titles.data + from, r->ends[i] - from });
-                byte_buffer_add_u8(b, ':');
+                byte_buffer_add(b, (const char *)r->titles.data + from, r->ends[i] - from);
                 put_text_field(b, r->csv.fields[i]);
         }
         *ret_string = 0;
@@ -371,6 +390,26 @@ static int take_rows(struct reader *r, struct import_source *source, struct erro
         return e;
 }
 
+/*
+ * rocprofv3 names the tables of one run alike: "4711_kernel_trace.csv", "4711_hip_api_trace.csv".  Returns
+ * the part that they have in common, with their folder; empty = the file has another name.
+ */
+static struct text_view find_run(const char *path)
+{
+        static const char *const tables[] = { "kernel",  "memory_copy", "memory_allocation", "scratch_memory",
+                                              "hip_api", "hsa_api",     "marker_api",        "rccl_api" };
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+        for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+                size_t n_bytes = strlen(tables[i]);
+
+                for (const char *at = name; (at = strstr(at, tables[i])); at++)
+                        if (strncmp(at + n_bytes, "_trace.csv", strlen("_trace.csv")) == 0)
+                                return (struct text_view){ path, (size_t)(at - path) };
+        }
+        return (struct text_view){ NULL, 0 };
+}
+
 int import_rocprof_read(struct import_source *source, struct import_rows *rows, struct error *err)
 {
         const struct import_clock clock = { .kind = IMPORT_CLOCK_UNKNOWN,
@@ -380,6 +419,8 @@ int import_rocprof_read(struct import_source *source, struct import_rows *rows, 
         struct text_view head = { NULL, 0 };
         int e = import_rows_file(rows, "rocprofv3", (struct text_view){ NULL, 0 }, err);
 
+        if (e == 0)
+                e = import_rows_join_set(rows, find_run(import_source_path(source)), err);
         if (e == 0)
                 e = import_source_head(source, &head, err);
         if (e < 0)

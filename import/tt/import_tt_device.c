@@ -127,6 +127,8 @@ int import_tt_device_read_folder(const char *path, struct import_rows *rows, str
                 r = error_set(err, -ENOENT, "%s: neither a device log nor a report of operations", path);
         if (r == 0 && log)
                 r = import_source_open(&source, log, err);
+        if (r == 0 && source)
+                import_rows_written(rows, import_source_written_ns(source));
         if (r == 0)
                 r = read_files(source, sync, report, rows, err);
         if (source)

@@ -108,6 +108,12 @@ int import_rows_file(struct import_rows *rows, const char *format, struct text_v
         return 0;
 }
 
+void import_rows_written(struct import_rows *rows, uint64_t realtime_ns)
+{
+        (void)rows;
+        (void)realtime_ns;
+}
+
 void import_rows_count_row(struct import_rows *rows)
 {
         rows->n_rows++;

@@ -3,7 +3,7 @@
 # hyprof import: what a table says is in the trace, alone and on a recording's timeline, or counted; what cannot be is refused
 set -eu
 . tests/tap.sh
-plan 45
+plan 60
 need jq zstd python3
 
 ops() { "$HYPROF" dump "$1" | grep -c "^$2 "; }
@@ -103,6 +103,35 @@ holds "nothing is left over" test ! -e "$TMPDIR/no.hyp"
 head -c "$(($(stat -c %s "$base") / 2))" "$base" >"$TMPDIR/short.hyp"
 holds "a recording that is cut off is not added to" ends_with 1 "$HYPROF" import "$TMPDIR/raw.csv" --into "$TMPDIR/short.hyp"
 
+# ---- twice, nothing at all, no reader
+ln "$TMPDIR/raw.csv" "$TMPDIR/link.csv"
+holds "a file that is given twice is refused" ends_with 1 "$HYPROF" import "$TMPDIR/raw.csv" "$TMPDIR/link.csv" -o "$TMPDIR/no.hyp"
+holds "by its name" grep -q "link.csv is given twice" "$TMPDIR/err"
+holds "one that the trace has already is taken" ends_with 0 "$HYPROF" import "$TMPDIR/raw.csv" --into "$TMPDIR/place.hyp" -o "$TMPDIR/again.hyp"
+holds "with a warning" grep -q "warning: .*raw.csv was imported into this trace before" "$TMPDIR/err"
+printf 'name,begin,end\na,x,1\nb,2,y\n' >"$TMPDIR/bad.csv"
+holds "rows that are all malformed make no trace" ends_with 1 "$HYPROF" import "$TMPDIR/bad.csv" -o "$TMPDIR/no.hyp"
+holds "why is said" grep -q "2 rows malformed (first at line 2: the begin is not a time)" "$TMPDIR/err"
+mkfifo "$TMPDIR/fifo"
+# shellcheck disable=SC2094 # the reader goes before the writer begins
+exec 9<>"$TMPDIR/fifo" 8>"$TMPDIR/fifo" 9<&-
+holds "import to a pipe whose reader has gone ends without an error" sh -c "\"$HYPROF\" import -q \"$TMPDIR/raw.csv\" -o - >&8 2>\"$TMPDIR/err\" && ! grep . \"$TMPDIR/err\""
+exec 8>&-
+
+# ---- what is nearly one of the formats
+printf '{"head":{"callFrame":{"functionName":"(root)"}}}' >"$TMPDIR/heap"
+holds "a .heapprofile is refused" ends_with 1 "$HYPROF" import "$TMPDIR/heap" -o "$TMPDIR/no.hyp"
+holds "and named" grep -q 'it is a .heapprofile' "$TMPDIR/err"
+printf 'xz 4711 12.345678: 250000 cpu-clock:ppp: \n\tffffffff81 finish_task_switch+0x1 ([kernel.kallsyms])\n\n' >"$TMPDIR/script"
+holds "the text of perf script is refused" ends_with 1 "$HYPROF" import "$TMPDIR/script" -o "$TMPDIR/no.hyp"
+holds "with the file that it was made of" grep -q 'try: hyprof import the perf.data' "$TMPDIR/err"
+zstd -dqc tests/data/import/tt/sync_device_info.csv.zst >"$TMPDIR/sync.csv"
+holds "readings of clocks alone are named" ends_with 1 "$HYPROF" import "$TMPDIR/sync.csv" -o "$TMPDIR/no.hyp"
+holds "with the log that they belong to" grep -q "try: hyprof import the folder" "$TMPDIR/err"
+
 # ---- a foreign file in the place of a trace
 holds "every command names import" ends_with 1 "$HYPROF" report "$TMPDIR/raw.csv"
 holds "with the file" grep -q "try: hyprof import .*raw.csv" "$TMPDIR/err"
+cp "$TMPDIR/raw.csv" "$TMPDIR/after.csv"
+holds "diff, too" ends_with 2 "$HYPROF" diff "$TMPDIR/raw.csv" "$TMPDIR/after.csv"
+holds "with the file that it tried" grep -q "try: hyprof import .*raw.csv" "$TMPDIR/err"

@@ -3,8 +3,8 @@
 # hyprof import --into: what a program noted by other clocks is where it was, within the bound that is printed
 set -eu
 . tests/tap.sh
-plan 8
-need python3 jq
+plan 10
+need python3 jq sqlite3
 need_sampling
 
 # Zones from one reading of a clock to the next, and between them one of hyprof's own clock: the truth, as a key.
@@ -49,6 +49,14 @@ holds "every zone is there" same 600 "$n"
 holds "and where it was: within 20 us" compare "$worst" "<=" 20000
 holds "on the process that was recorded" same "$("$HYPROF" dump "$TMPDIR/timed.hyp" | grep -c '^process ')" \
         "$("$HYPROF" dump "$TMPDIR/into.hyp" | grep -c '^process ')"
+# A clock that is hyprof's own is exact, also where it begins at 0: no error has room before that.
+"$BUILD/tools/made_trace" many "$TMPDIR/made.hyp" 2000 100
+printf 'name,begin,duration,device\na,0,1000,gpu\nb,2000,999,gpu\nc,1000000000,1,gpu\n' >"$TMPDIR/zero.csv"
+"$HYPROF" import -q --clock raw "$TMPDIR/zero.csv" --into "$TMPDIR/made.hyp" -o "$TMPDIR/zero.hyp"
+"$HYPROF" query -q --sqlite "$TMPDIR/zero.db" "$TMPDIR/zero.hyp"
+holds "a clock that is hyprof's own: the period is 1 ns" same 1.0 "$(sqlite3 "$TMPDIR/zero.db" "SELECT period_ns FROM devices")"
+holds "and places are exact; the recording begins at 1 ns" same "1999 999999999" "$(sqlite3 "$TMPDIR/zero.db" "SELECT group_concat(begin_ns, ' ')
+        FROM device_spans WHERE begin_ns > 0")"
 # Without --clock raw the times would be elsewhere: the readings made the difference.
 sed 's/,monotonic,/,raw,/' "$TMPDIR/notes.csv" | grep -v ',realtime,\|,boottime,' >"$TMPDIR/raw.csv"
 "$HYPROF" import -q "$TMPDIR/raw.csv" --into "$TMPDIR/timed.hyp" -o "$TMPDIR/wrong.hyp"

@@ -213,6 +213,12 @@ int import_rows_instant(struct import_rows *rows, const struct import_instant *i
         return 0;
 }
 
+int import_rows_join_set(struct import_rows *rows, struct text_view name, struct error *err)
+{
+        rows->set = add_string(rows, name);
+        return fails(rows, err) ? -ENOSPC : 0;
+}
+
 int import_rows_file(struct import_rows *rows, const char *format, struct text_view version,
                      struct error *err)
 {
@@ -222,6 +228,11 @@ int import_rows_file(struct import_rows *rows, const char *format, struct text_v
         rows->format = format;
         rows->version = add_string(rows, version);
         return 0;
+}
+
+void import_rows_written(struct import_rows *rows, uint64_t realtime_ns)
+{
+        rows->written_ns = realtime_ns;
 }
 
 void import_rows_count_row(struct import_rows *rows)

@@ -48,6 +48,8 @@ struct import_rows {
 
         const char *format; /* NULL: import_rows_file() was not called */
         uint32_t version;   /* string */
+        uint32_t set;       /* string; 0 = of none */
+        uint64_t written_ns;
         uint64_t n_rows, n_malformed, first_malformed_at, n_dropped, cut_at;
         const char *first_malformed_why; /* NULL: nothing is malformed */
         bool is_cut;

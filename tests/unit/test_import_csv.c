@@ -89,6 +89,7 @@ START_TEST(formats_are_told_by_content)
                 { "name,beginning,end\n", NULL, NULL },
                 { "", NULL, NULL },
                 { "{\"nodes\":[],\"timeDeltas\":[]}", NULL, "a .cpuprofile" },
+                { "{\n\t\"linux-perf-json-version\": 1,", NULL, "the JSON of perf data convert" },
                 { "{\"snapshot\":{\"meta\":{\"node_fields\":[]}}}", NULL, "a heap snapshot of V8" },
                 { "HYPC....", NULL, "a trace of hyprof" },
                 { "PERFILE2", "perf.data", NULL },

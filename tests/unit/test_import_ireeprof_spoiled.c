@@ -8,6 +8,7 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DATA "tests/data/import/iree/"
@@ -65,6 +66,10 @@ static const struct {
         { "{\"record_type\":\"device_metric_sample\",\"host_time_begin_ns\":1,\"host_time_end_ns\":2,\"values\":[5]}\n",
           0, 0, 0 },
         { "{\"record_type\":\"queue_event\",\"host_time_ns\":-1,\"ready_host_time_ns\":0}\n", 0, 1, 0 },
+        { "{\"record_type\":\"executable_function\",\"executable_id\":1,\"name\":5}\n", 0, 1, 0 },
+        { "{\"record_type\":\"executable_function\",\"executable_id\":1,\"name\":null}\n", 0, 0, 0 },
+        { "{\"record_type\":\"queue_event\",\"host_time_ns\":-9223372036854775809,\"ready_host_time_ns\":0}\n",
+          0, 1, 0 },
         { "{\"record_type\":\"session\",\"session_id\":1,\"session_status_code\":0,\"event\":\"begin\"}\n", 0,
           0, 0 },
         { "", 0, 0, 0 },
@@ -191,6 +196,158 @@ START_TEST(test_a_row_does_not_reach_beyond_its_chunk)
         ck_assert_uint_eq(rows.first_malformed_at, end - 88);
         ck_assert_uint_eq(rows.n_spans, 1);
         ck_assert(!rows.is_cut);
+        iree_profile_deinit(&p);
+}
+END_TEST
+
+/* Places in the header of a record, and of the file. */
+enum { N_BYTES = 0, PAYLOAD_BYTES = 8, OWN_BYTES = 56, CONTENT_BYTES = 60, FLAGS = 80, OWN = 104 };
+enum { FILE_OWN_BYTES = 8, FILE_OWN = 24 };
+#define FUNCTION_BYTES  64 /* of its row, before the name */
+#define DISPATCH_BYTES  88
+#define NAMES_BYTES_MAX 65536
+#define ROW_BYTES_MAX   (16 << 20)
+
+static const struct iree_profile_dispatch DISPATCH = { .begin = 10, .end = 20 };
+
+static void add_to(struct iree_profile *p, size_t at, size_t n_bytes, uint64_t value)
+{
+        uint64_t sum = value;
+
+        for (size_t i = 0; i < n_bytes; i++)
+                sum += (uint64_t)p->bytes.data[at + i] << (8 * i);
+        for (size_t i = 0; i < n_bytes; i++)
+                p->bytes.data[at + i] = (uint8_t)(sum >> (8 * i));
+}
+
+/* A dispatch; returns where the header of its record begins. */
+static size_t begin_with_dispatch(struct iree_profile *p)
+{
+        size_t at;
+
+        iree_profile_begin(p);
+        at = p->bytes.used_bytes;
+        iree_profile_dispatch(p, 0, 0, &DISPATCH);
+        return at;
+}
+
+/* Numbers are added to a field and to the length of the record, so that one check alone finds it wrong. */
+static const struct {
+        size_t at, n_bytes;
+        uint64_t value, to_length;
+} HEADERS[] = {
+        { OWN_BYTES, 4, UINT32_MAX, UINT64_MAX }, /* 103 */
+        { OWN_BYTES, 4, NAMES_BYTES_MAX + 1 - OWN, NAMES_BYTES_MAX + 1 - OWN },
+        { CONTENT_BYTES, 4, NAMES_BYTES_MAX, NAMES_BYTES_MAX },
+        { N_BYTES, 8, 1, 0 },
+        { N_BYTES, 8, UINT64_MAX, 0 },
+        { PAYLOAD_BYTES, 8, UINT64_MAX - 88, UINT64_MAX - 88 }, /* the sum is more than 64 bits have */
+};
+
+START_LOOP_TEST(test_a_header_that_contradicts_itself, 0, sizeof(HEADERS) / sizeof(HEADERS[0]))
+{
+        struct iree_profile p;
+        size_t at = begin_with_dispatch(&p);
+
+        iree_profile_dispatch(&p, 0, 0, &DISPATCH);
+        iree_profile_end(&p, 0);
+        add_to(&p, at + HEADERS[_i].at, HEADERS[_i].n_bytes, HEADERS[_i].value);
+        add_to(&p, at + N_BYTES, 8, HEADERS[_i].to_length);
+        ck_assert_int_eq(read_bytes(p.bytes.data, p.bytes.used_bytes, &rows), 0);
+        ck_assert_uint_eq(rows.n_malformed, 1);
+        ck_assert_uint_eq(rows.first_malformed_at, at);
+        ck_assert_uint_eq(rows.n_spans, 0);
+        ck_assert(rows.is_cut);
+        iree_profile_deinit(&p);
+}
+END_TEST
+
+/* Headers of a newer IREE may be longer, and have flags that are not known. */
+START_LOOP_TEST(test_a_header_may_be_longer, 0, 2)
+{
+        struct byte_buffer file = { .data = NULL };
+        struct iree_profile p;
+        size_t at = begin_with_dispatch(&p), until = _i == 0 ? at + OWN : FILE_OWN;
+
+        iree_profile_end(&p, 0);
+        add_to(&p, at + FLAGS, 8, 2);
+        add_to(&p, _i == 0 ? at + OWN_BYTES : FILE_OWN_BYTES, 4, 4);
+        if (_i == 0)
+                add_to(&p, at + N_BYTES, 8, 4);
+        byte_buffer_add(&file, p.bytes.data, until);
+        byte_buffer_add(&file, "more", 4);
+        byte_buffer_add(&file, p.bytes.data + until, p.bytes.used_bytes - until);
+        ck_assert_int_eq(read_bytes(file.data, file.used_bytes, &rows), 0);
+        ck_assert_uint_eq(rows.n_spans, 1);
+        ck_assert_uint_eq(rows.n_malformed + rows.n_left_out, 0);
+        ck_assert(!rows.is_cut);
+        byte_buffer_deinit(&file);
+        iree_profile_deinit(&p);
+}
+END_TEST
+
+/* The length of the header, and that of the file. */
+static const struct {
+        uint64_t header_bytes, file_bytes;
+} FILES[] = { { FILE_OWN - 1, 0 }, { NAMES_BYTES_MAX + 1, 0 }, { FILE_OWN, FILE_OWN - 1 } };
+
+START_LOOP_TEST(test_a_bad_header_of_the_file_is_refused, 0, sizeof(FILES) / sizeof(FILES[0]))
+{
+        struct iree_profile p;
+
+        (void)begin_with_dispatch(&p);
+        iree_profile_end(&p, 0);
+        add_to(&p, FILE_OWN_BYTES, 4, FILES[_i].header_bytes - FILE_OWN);
+        iree_profile_set_length(&p, FILES[_i].file_bytes);
+        ck_assert_int_eq(read_bytes(p.bytes.data, p.bytes.used_bytes, &rows), -EBADMSG);
+        ck_assert_ptr_nonnull(strstr(err.text, "bad header"));
+        iree_profile_deinit(&p);
+}
+END_TEST
+
+/* A row with less than its fields need, or more than is kept, spoils its chunk: a good one follows it. */
+START_LOOP_TEST(test_the_length_of_a_row_has_limits, 0, 4)
+{
+        static const uint32_t lengths[] = { 84, 87, ROW_BYTES_MAX, ROW_BYTES_MAX + 1 };
+        uint8_t *row = calloc(1, ROW_BYTES_MAX + 1 + DISPATCH_BYTES);
+        bool is_good = lengths[_i] == ROW_BYTES_MAX;
+        struct iree_profile p;
+
+        ck_assert_ptr_nonnull(row);
+        for (size_t i = 0; i < 4; i++)
+                row[i] = (uint8_t)(lengths[_i] >> (8 * i));
+        row[72] = 10; /* the ticks of its begin and end */
+        row[80] = 20;
+        memcpy(row + lengths[_i], row, DISPATCH_BYTES);
+        row[lengths[_i]] = DISPATCH_BYTES;
+        memset(row + lengths[_i] + 1, 0, 3);
+        iree_profile_begin(&p);
+        iree_profile_record(&p, 2, "dispatch-events", row, lengths[_i] + DISPATCH_BYTES);
+        iree_profile_end(&p, 0);
+        ck_assert_int_eq(read_bytes(p.bytes.data, p.bytes.used_bytes, &rows), 0);
+        ck_assert_uint_eq(rows.n_malformed, is_good ? 0 : 1);
+        ck_assert_uint_eq(rows.n_spans, is_good ? 2 : 0);
+        ck_assert(!rows.is_cut);
+        iree_profile_deinit(&p);
+        free(row);
+}
+END_TEST
+
+START_TEST(test_a_name_does_not_reach_beyond_its_row)
+{
+        struct iree_profile p;
+        size_t end;
+
+        iree_profile_begin(&p);
+        iree_profile_function(&p, 1, 0, "name", 4);
+        end = p.bytes.used_bytes;
+        iree_profile_dispatch(&p, 0, 0, &DISPATCH);
+        iree_profile_end(&p, 0);
+        ck_assert_uint_eq(p.bytes.data[end - 4 - FUNCTION_BYTES + 44], 4);
+        p.bytes.data[end - 4 - FUNCTION_BYTES + 44] = 5;
+        ck_assert_int_eq(read_bytes(p.bytes.data, p.bytes.used_bytes, &rows), 0);
+        ck_assert_uint_eq(rows.n_malformed, 1);
+        ck_assert_uint_eq(rows.n_spans, 1);
         iree_profile_deinit(&p);
 }
 END_TEST

@@ -105,6 +105,21 @@ START_TEST(test_copies)
 }
 END_TEST
 
+/* The text is JSON, whatever is in the table. */
+START_TEST(test_text_is_json)
+{
+        ck_assert_int_eq(
+                read_text("\"Kernel_Name\",\"a \"\"b\\\",\"Start_Timestamp\",\"End_Timestamp\",\"c\"\n"
+                          "k,\"x\"\"\"\"\ty\\\",10,30,12\nk,\"\\\",30,40,\n"),
+                0);
+        ck_assert_uint_eq(rows.n_spans, 2);
+        ck_assert_str_eq(fake_import_rows_text(&rows, rows.spans[0].text),
+                         "{\"a \\\"b\\\\\":\"x\\\"\\\" y\\\\\",\"c\":12}");
+        ck_assert_str_eq(fake_import_rows_text(&rows, rows.spans[1].text), "{\"a \\\"b\\\\\":\"\\\\\"}");
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
 #define CALLS "domain,FUNCTION,process_id,thread_id,correlation_id,start_timestamp,end_timestamp\n"
 
 static const struct {

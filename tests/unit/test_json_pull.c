@@ -190,6 +190,36 @@ START_TEST(test_unsigned)
 END_TEST
 
 /* A million brackets are a million steps of a loop. */
+/* Loop test: a string ends at its quote wherever that is among eight bytes that are looked at together. */
+START_LOOP_TEST(test_ends_of_strings, 0, 40)
+{
+        static const unsigned char neighbours[] = {
+                '!', '#', '[', ']', 0x22 + 0x80, 0x5c + 0x80, 0x01, 0xff
+        };
+        struct json_value value;
+        char text[64];
+
+        for (size_t k = 0; k < sizeof(neighbours); k++) {
+                struct json_pull p;
+
+                memset(text, neighbours[k], sizeof(text));
+                text[0] = '"';
+                text[1 + _i] = '"';
+                p = (struct json_pull){ text, text + sizeof(text) };
+                ck_assert_int_eq(json_pull_next(&p, &value), 1);
+                ck_assert_uint_eq(value.text.n_bytes, (size_t)_i);
+                p = (struct json_pull){ text, text + 1 + _i };
+                ck_assert_int_eq(json_pull_next(&p, &value), -EBADMSG);
+                text[1 + _i] = '\\';
+                text[2 + _i] = '"';
+                text[3 + _i] = '"';
+                p = (struct json_pull){ text, text + sizeof(text) };
+                ck_assert_int_eq(json_pull_next(&p, &value), 1);
+                ck_assert_uint_eq(value.text.n_bytes, (size_t)_i + 2);
+        }
+}
+END_TEST
+
 START_TEST(test_depth_is_no_recursion)
 {
         size_t n = 1000000;
