@@ -4,6 +4,7 @@
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 
 #define CALLS_PER_PROGRESS (UINT32_C(1) << 16)
+#define GROWN_NS           NS_PER_S /* by less than that zones of devices come late, most often */
 
 static int builder_no_memory(struct error *err)
 {
@@ -25,7 +27,7 @@ static int builder_reserve(struct timeline_builder *b)
         uint32_t n_threads = trace_dictionary_count(b->dictionary, TRACE_TABLE_THREADS);
 
         if (n_threads <= b->n_threads)
-                return 0;
+                return timeline_shared_reserve(&b->shared);
         if (array_extend(&b->threads, &b->threads_capacity, b->n_threads, n_threads, sizeof(*b->threads)) < 0)
                 return -ENOMEM;
         b->n_threads = n_threads;
@@ -251,7 +253,12 @@ void timeline_builder_deinit(struct timeline_builder *b)
 
 int timeline_builder_add(struct timeline_builder *b, const struct trace_item *item, struct error *err)
 {
-        return builder_reserve(b) < 0 ? builder_no_memory(err) : trace_walk_chunk(&b->walk, item, err);
+        uint64_t first_ns = item->header.first_ns;
+        int r = builder_reserve(b) < 0 ? builder_no_memory(err) : 0;
+
+        if (r == 0)
+                r = timeline_shared_grow(&b->shared, first_ns > GROWN_NS ? first_ns - GROWN_NS : 0, err);
+        return r == 0 ? trace_walk_chunk(&b->walk, item, err) : r;
 }
 
 /* Lanes for which there is no room are left out, as the spans that end in them will be. */

@@ -480,6 +480,11 @@ int timeline_shared_reserve(struct timeline_shared *s)
                       : r;
 }
 
+int timeline_shared_grow(struct timeline_shared *s, uint64_t until_ns, struct error *err)
+{
+        return device_tracks_grow(&s->devices, until_ns, err);
+}
+
 int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct error *err)
 {
         int r = ordered_events_finish(&s->events, err);

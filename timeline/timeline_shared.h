@@ -65,6 +65,12 @@ void timeline_shared_deinit(struct timeline_shared *s);
 /* Makes room for the threads and locks that the dictionary has by now.  Returns 0 or -ENOMEM. */
 int timeline_shared_reserve(struct timeline_shared *s);
 
+/*
+ * timeline_shared_grow() - of a trace that grows: takes devices, their clocks and names that are new, and
+ * their zones that began before @until_ns.  Returns as timeline_index_add_span().
+ */
+int timeline_shared_grow(struct timeline_shared *s, uint64_t until_ns, struct error *err);
+
 /* Nothing more comes.  Locks that are held are held until then.  Returns as timeline_index_add_span(). */
 int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct error *err);
 

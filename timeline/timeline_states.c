@@ -124,7 +124,7 @@ static int add(struct timeline_states *s, uint32_t track, uint32_t thread, struc
 
 /*
  * A thread runs from its first event on, unless that is a wake-up by another thread or a switch-in before any
- * zone.  A fiber runs only when it is entered.
+ * zone.  A fiber runs only when it is entered; of an imported thread only context switches say when it runs.
  */
 static void begin_thread(struct timeline_thread_states *state, const struct walked_thread *thread,
                          const struct trace_event *event)
@@ -134,7 +134,7 @@ static void begin_thread(struct timeline_thread_states *state, const struct walk
 
         state->has_begun = true;
         state->since_ns = thread->timeline.first_ns;
-        state->is_running = !thread->timeline.is_fiber &&
+        state->is_running = !thread->timeline.is_fiber && !thread->timeline.is_imported &&
                             (has_zones || (!is_woken && event->op != TRACE_OP_SWITCH_IN));
 }
 

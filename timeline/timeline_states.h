@@ -5,8 +5,8 @@
  * Way of the data:  trace_walk, cpu_lanes -> [timeline_states] -> timeline_index
  *
  * A thread runs from its first event, or from when it came onto a CPU, until it is switched off it; then it
- * waits, until another thread makes it ready to run; then it is runnable, until it gets a CPU.  Threads of a
- * trace without context switches have no states.
+ * waits, until another thread makes it ready to run; then it is runnable, until it gets a CPU.  Imported
+ * threads have states between their context switches alone: without these it is not known what they did.
  */
 #ifndef TIMELINE_TIMELINE_STATES_H
 #define TIMELINE_TIMELINE_STATES_H

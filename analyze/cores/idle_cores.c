@@ -147,7 +147,7 @@ static int add_wanted(struct idle_cores *c, const struct wait_moment *m, double 
         return r == 0 && cores > n_others ? add_machine(c, m, IDLE_READY, cores - n_others) : r;
 }
 
-/* No thread waits for anything that happens: names the thread that runs. */
+/* No thread waits for anything that happens: names the thread that runs, if one does. */
 static int add_too_few(struct idle_cores *c, const struct wait_moment *m, double cores)
 {
         const struct wait_item *running = wait_roots_running(m);
@@ -163,13 +163,16 @@ static int add_too_few(struct idle_cores *c, const struct wait_moment *m, double
 static int take_rest(struct idle_cores *c, const struct wait_moment *m, double cores)
 {
         uint32_t n_says[SAY_FULL + 1] = { 0 };
+        bool is_throttled;
         int r;
 
         for (uint32_t i = 0; i < m->n_items; i++)
                 n_says[say_of(wait_roots_of(&c->roots, &m->items[i]))]++;
-        if (n_says[SAY_FULL] == 0 && (n_says[SAY_READY] != 0 || m->n_ready != 0))
+        is_throttled = m->n_ready != 0 && throttled_times_find(&c->throttled, m->time_ns) != 0;
+        if (n_says[SAY_FULL] == 0 && (n_says[SAY_READY] != 0 || is_throttled))
                 return add_machine(c, m, IDLE_READY, cores);
-        if (n_says[SAY_FULL] == 0 && (m->n_running != 0 || n_says[SAY_OPEN] == 0))
+        /* threads that could run have their cores already: no thread is left for these */
+        if (n_says[SAY_FULL] == 0 && (m->n_running != 0 || m->n_ready != 0 || n_says[SAY_OPEN] == 0))
                 return add_too_few(c, m, cores);
         r = count_votes(c, m);
         if (r < 0)

@@ -45,9 +45,23 @@ static int find_row(struct wall_shares *w, enum wall_row_kind kind, uint32_t lab
         return r < 0 && r != -EOVERFLOW ? r : 0;
 }
 
+/* The question is open on the thread, or on the fiber that it ran. */
+static bool is_open(const struct wall_shares *w, uint32_t thread, uint64_t time_ns)
+{
+        const struct past_list *fibers = &past_of(&w->sweep.past, thread)->fibers;
+        const struct past_span *spans = past_list_spans(fibers);
+        size_t first, end = past_spans(fibers, time_ns, time_ns + 1, &first);
+
+        for (; end > first; end--)
+                if (spans[end - 1].begin_ns <= time_ns && time_ns < spans[end - 1].end_ns &&
+                    past_sweep_is_open(&w->sweep, spans[end - 1].id))
+                        return true;
+        return past_sweep_is_open(&w->sweep, thread);
+}
+
 static bool is_wanted(const struct wall_shares *w, uint32_t thread, const struct past_sample *sample)
 {
-        return past_sweep_is_open(&w->sweep, thread) &&
+        return is_open(w, thread, sample->time_ns) &&
                trace_filter_wants_cpu(w->request.filter, sample->cpu) &&
                trace_filter_wants_stack(w->request.filter, sample->stack);
 }

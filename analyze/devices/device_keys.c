@@ -4,8 +4,10 @@
 #include "analyze/devices/device_zones.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 #include "format/trace_rows.h"
@@ -13,10 +15,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* The pass through the zones of threads. */
+struct taking {
+        struct device_keys *keys;
+        uint32_t *open; /* heap; by thread id - 1: indices + 1 of the last key whose zone lasts */
+        size_t open_capacity;
+        uint32_t n_open;
+        uint32_t *before; /* heap; by key: the same of the one before it */
+        size_t before_capacity;
+};
+
 /* ------------------------------------------------------------------ zones of threads */
 
-static int add_key(struct device_keys *k, const struct walked_thread *thread, const struct trace_event *event)
+static int add_key(struct taking *t, const struct walked_thread *thread, const struct trace_event *event)
 {
+        struct device_keys *k = t->keys;
         const struct timeline_zone *zone = trace_walk_zone_at(thread, event->zone_key.level);
         const struct trace_thread *row;
         const struct trace_process *process;
@@ -27,19 +40,46 @@ static int add_key(struct device_keys *k, const struct walked_thread *thread, co
                 k->n_lost++;
                 return 0;
         }
-        if (array_reserve(&k->zones, &k->capacity, (size_t)k->n_zones + 1, sizeof(*k->zones)) < 0)
+        if (array_reserve(&k->zones, &k->capacity, (size_t)k->n_zones + 1, sizeof(*k->zones)) < 0 ||
+            array_reserve(&t->before, &t->before_capacity, (size_t)k->n_zones + 1, sizeof(*t->before)) < 0 ||
+            array_reach(&t->open, &t->open_capacity, &t->n_open, thread->id, sizeof(*t->open)) < 0)
                 return -ENOMEM;
         row = trace_dictionary_row(k->dictionary, TRACE_TABLE_THREADS, thread->id);
         process = trace_dictionary_row(k->dictionary, TRACE_TABLE_PROCESSES, row->process);
         k->zones[k->n_zones++] = (struct device_key_zone){
                 .key = event->zone_key.key,
                 .begin_ns = zone->begin_ns,
+                .end_ns = UINT64_MAX,
                 .space = (uint32_t)event->zone_key.space,
                 .location = zone->location,
                 .thread = thread->id,
                 .process = row->process,
                 .recording = process->recording,
         };
+        t->before[k->n_zones - 1] = t->open[thread->id - 1];
+        t->open[thread->id - 1] = k->n_zones;
+        return 0;
+}
+
+/* An inner zone may have said its key before an outer one did. */
+static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                     struct error *err)
+{
+        struct taking *t = context;
+        uint32_t *at = thread->id <= t->n_open ? &t->open[thread->id - 1] : NULL;
+
+        (void)err;
+        while (at && *at != 0) {
+                struct device_key_zone *key = &t->keys->zones[*at - 1];
+                uint32_t *next = &t->before[*at - 1];
+
+                if (key->begin_ns == zone->begin_ns && key->location == zone->location) {
+                        key->end_ns = zone->end_ns;
+                        *at = *next;
+                } else {
+                        at = next;
+                }
+        }
         return 0;
 }
 
@@ -53,22 +93,17 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
 
 /* ------------------------------------------------------------------ the order */
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-        return a < b ? -1 : a > b;
-}
-
 /* By owner, space, key and begin. */
 static int compare(const struct device_key_zone *a, const struct device_key_zone *b, bool is_by_process)
 {
-        int r = is_by_process ? compare_numbers(a->process, b->process)
-                              : compare_numbers(a->recording, b->recording);
+        int r = is_by_process ? order_numbers(a->process, b->process)
+                              : order_numbers(a->recording, b->recording);
 
         if (r == 0)
-                r = compare_numbers(a->space, b->space);
+                r = order_numbers(a->space, b->space);
         if (r == 0)
-                r = compare_numbers(a->key, b->key);
-        return r != 0 ? r : compare_numbers(a->begin_ns, b->begin_ns);
+                r = order_numbers(a->key, b->key);
+        return r != 0 ? r : order_numbers(a->begin_ns, b->begin_ns);
 }
 
 static int compare_by_process(const void *left, const void *right, void *context)
@@ -89,11 +124,11 @@ static int compare_by_recording(const void *left, const void *right, void *conte
 
 static int compare_zones(const struct device_key_zone *a, const struct device_key_zone *b)
 {
-        int r = compare_numbers(a->thread, b->thread);
+        int r = order_numbers(a->thread, b->thread);
 
         if (r == 0)
-                r = compare_numbers(a->begin_ns, b->begin_ns);
-        return r != 0 ? r : compare_numbers(a->location, b->location);
+                r = order_numbers(a->begin_ns, b->begin_ns);
+        return r != 0 ? r : order_numbers(a->location, b->location);
 }
 
 static int compare_by_zone(const void *left, const void *right, void *context)
@@ -102,7 +137,7 @@ static int compare_by_zone(const void *left, const void *right, void *context)
         const uint32_t *a = left, *b = right;
         int r = compare_zones(&zones[*a], &zones[*b]);
 
-        return r != 0 ? r : compare_numbers(*a, *b);
+        return r != 0 ? r : order_numbers(*a, *b);
 }
 
 /* Returns the indices; NULL = out of memory. */
@@ -120,7 +155,8 @@ static uint32_t *sort(const struct device_keys *k, int (*order)(const void *, co
 
 int device_keys_take(struct device_keys *k, struct loaded_trace *trace, struct error *err)
 {
-        const struct trace_sink sink = { .context = k, .event = take_event };
+        struct taking t = { .keys = k };
+        const struct trace_sink sink = { .context = &t, .zone = take_zone, .event = take_event };
         struct trace_walk walk;
         int r;
 
@@ -133,6 +169,8 @@ int device_keys_take(struct device_keys *k, struct loaded_trace *trace, struct e
         else
                 error_set(err, r, "joining devices with zones: out of memory");
         trace_walk_deinit(&walk);
+        free(t.open);
+        free(t.before);
         if (r < 0)
                 return r;
         k->by_process = sort(k, compare_by_process);

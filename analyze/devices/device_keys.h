@@ -2,14 +2,14 @@
 /*
  * analyze/devices/device_keys.h - which zones of threads the zones of devices belong to, by their keys
  *
- * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_gaps, exports
+ * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_lines, exports
  *
  * A zone of a thread and a zone of a device belong together if both have the same key, of the same space, in
  * one process.  A device of no process joins all processes of its recording.  Several zones may have said one
  * key: a zone of a device belongs to the last of them that began before it, else to the first of all.
  *
  * Zones are kept whatever a filter wants: work of a wanted time may have been handed over before it.
- * Memory: 60 bytes for each key that a zone said, DEVICE_KEYS_MAX at most; those beyond are counted.
+ * Memory: 68 bytes for each key that a zone said, DEVICE_KEYS_MAX at most; those beyond are counted.
  */
 #ifndef ANALYZE_DEVICES_DEVICE_KEYS_H
 #define ANALYZE_DEVICES_DEVICE_KEYS_H
@@ -28,7 +28,7 @@ struct trace_dictionary;
 /* A key that a zone of a thread said. */
 struct device_key_zone {
         uint64_t key;
-        uint64_t begin_ns;           /* of the zone */
+        uint64_t begin_ns, end_ns;   /* of the zone */
         uint32_t space;              /* string; 0 = not said */
         uint32_t location, thread;   /* of the zone */
         uint32_t process, recording; /* of the thread */

@@ -68,18 +68,47 @@ static int take_zone(void *context, const struct device_zone *zone, struct error
         return t->n_kept == DEVICE_TRACKS_ZONES_MAX ? hand_out(t, DEVICE_TRACKS_ZONES_MAX / 2, err) : 0;
 }
 
+static int begin(struct device_tracks *t)
+{
+        t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
+        if (device_zones_init(&t->zones, t->dictionary, take_zone, t) < 0 ||
+            lane_names_init(&t->names, t->dictionary) < 0 || !t->kept)
+                return -ENOMEM;
+        return 0;
+}
+
+/* Reads the rows that are new since the last call. */
+static int read_rows(struct device_tracks *t)
+{
+        const struct device_tracks_rows old = t->rows;
+        int r = 0;
+
+        t->rows = (struct device_tracks_rows){
+                .n_devices = trace_dictionary_count(t->dictionary, TRACE_TABLE_DEVICES),
+                .n_clocks = trace_dictionary_count(t->dictionary, TRACE_TABLE_DEVICE_CLOCKS),
+                .n_tracks = trace_dictionary_count(t->dictionary, TRACE_TABLE_TRACKS)
+        };
+        if (t->rows.n_devices == 0)
+                return 0;
+        if (!t->kept)
+                return begin(t);
+        if (t->rows.n_devices != old.n_devices || t->rows.n_clocks != old.n_clocks) {
+                device_clocks_deinit(&t->zones.clocks);
+                r = device_clocks_init(&t->zones.clocks, t->dictionary);
+        }
+        if (r == 0 && t->rows.n_tracks != old.n_tracks) {
+                lane_names_deinit(&t->names);
+                r = lane_names_init(&t->names, t->dictionary);
+        }
+        return r;
+}
+
 int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
                        device_tracks_take_zone *take, void *context)
 {
-        *t = (struct device_tracks){ .take = take, .context = context };
+        *t = (struct device_tracks){ .dictionary = dictionary, .take = take, .context = context };
         device_lanes_init(&t->lanes);
-        if (trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES) == 0)
-                return 0;
-        t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
-        if (device_zones_init(&t->zones, dictionary, take_zone, t) < 0 ||
-            lane_names_init(&t->names, dictionary) < 0 || !t->kept)
-                return -ENOMEM;
-        return 0;
+        return read_rows(t);
 }
 
 int device_tracks_add(struct device_tracks *t, const struct ordered_event *event, struct error *err)
@@ -93,6 +122,17 @@ int device_tracks_add_span(struct device_tracks *t, const struct ordered_span *s
         return t->kept && span->device <= t->zones.clocks.n_clocks
                        ? device_zones_add_span(&t->zones, span, err)
                        : 0;
+}
+
+int device_tracks_grow(struct device_tracks *t, uint64_t until_ns, struct error *err)
+{
+        size_t n = 0;
+
+        if (read_rows(t) < 0)
+                return error_set(err, -ENOMEM, "no memory for the zones of devices");
+        for (size_t i = 0; i < t->n_kept; i++)
+                n += t->kept[i].begin_ns < until_ns;
+        return n != 0 ? hand_out(t, n, err) : 0;
 }
 
 int device_tracks_finish(struct device_tracks *t, struct error *err)

@@ -26,7 +26,14 @@
 typedef int device_tracks_take_zone(void *context, const struct device_zone *zone,
                                     const struct device_place *place, struct error *err);
 
+/* How many rows were there when they were read. */
+struct device_tracks_rows {
+        uint32_t n_devices, n_clocks, n_tracks;
+};
+
 struct device_tracks {
+        const struct trace_dictionary *dictionary; /* borrowed */
+        struct device_tracks_rows rows;
         struct device_zones zones;
         struct lane_names names;
         struct device_lanes lanes; /* all that zones were placed on, also after the walk */
@@ -39,8 +46,8 @@ struct device_tracks {
 };
 
 /*
- * The object does not move from here on; to be deinitialised in any case.  Without devices in the dictionary,
- * events of them are left out.  Returns 0 or -ENOMEM.
+ * The object does not move from here on; to be deinitialised in any case.  Events of devices that are not in
+ * the dictionary are left out.  Returns 0 or -ENOMEM.
  */
 int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
                        device_tracks_take_zone *take, void *context);
@@ -48,6 +55,13 @@ int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *d
 /* As device_zones_add() and device_zones_add_span(). */
 int device_tracks_add(struct device_tracks *t, const struct ordered_event *event, struct error *err);
 int device_tracks_add_span(struct device_tracks *t, const struct ordered_span *span, struct error *err);
+
+/*
+ * device_tracks_grow() - of a trace that grows: take what is new in the dictionary, and hand out the zones
+ * that began before @until_ns
+ * Zones are placed by the readings of clocks so far.  Returns as device_tracks_add().
+ */
+int device_tracks_grow(struct device_tracks *t, uint64_t until_ns, struct error *err);
 int device_tracks_finish(struct device_tracks *t, struct error *err);
 
 /*

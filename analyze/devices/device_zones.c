@@ -253,7 +253,8 @@ int device_zones_add_span(struct device_zones *z, const struct ordered_span *spa
                                     .location = span->location,
                                     .lane = span->lane,
                                     .thread = span->thread,
-                                    .path = span->path };
+                                    .path = span->path,
+                                    .is_span = true };
         uint64_t end_ticks;
 
         if (__builtin_add_overflow(span->begin_ticks, span->length_ticks, &end_ticks)) {

@@ -45,6 +45,7 @@ struct device_zone {
         uint32_t lane;         /* of a span: of different lanes, zones may overlap; 0 for other zones */
         uint32_t thread, path; /* which handed it over, in which zones */
         uint32_t depth;        /* among zones of the same thread on the device; 0 = outermost, and spans */
+        bool is_span; /* said at once, when it was over: `said_ns` is not when the work was handed over */
 };
 
 static inline bool device_zone_has_key(const struct device_zone *zone)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/path/path.h"
 
-#include "analyze/path/path_pass.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
@@ -85,14 +84,24 @@ static int sort_rows(struct path *p)
         return order && p->order ? 0 : -ENOMEM;
 }
 
-double path_kind_share(const struct path *p, enum path_row_kind kind)
+static double find_kind_ns(const struct path *p, enum path_row_kind kind)
 {
         double ns = 0;
 
         for (uint32_t row = 1; row <= p->sums.keys.n_items; row++)
                 if (path_sums_key(&p->sums, row)->kind == kind)
                         ns += p->sums.rows[row - 1].ns;
-        return share_of(ns, p->sums.total_ns);
+        return ns;
+}
+
+double path_kind_share(const struct path *p, enum path_row_kind kind)
+{
+        return share_of(find_kind_ns(p, kind), p->sums.total_ns);
+}
+
+double path_kind_rest_share(const struct path *p, enum path_row_kind kind)
+{
+        return share_of(find_kind_ns(p, kind), path_sums_rest_ns(&p->sums));
 }
 
 static bool is_unknown(const struct path_row_key *key)
@@ -112,6 +121,12 @@ double path_unknown_share(const struct path *p)
         return share;
 }
 
+/* A part that would be mentioned is a device's, whose clock may be as wrong as what is asked of it. */
+static bool is_vague(const struct path *p)
+{
+        return share_of((double)p->walk.vague_ns, p->sums.total_ns) > 0.05;
+}
+
 /* An answer is as sure as the weakest of what it rests on. */
 static enum path_confidence judge(const struct path *p)
 {
@@ -119,14 +134,17 @@ static enum path_confidence judge(const struct path *p)
         const struct path_row *r = row != 0 ? &p->sums.rows[row - 1] : NULL;
         bool is_sampled = row != 0 && path_sums_key(&p->sums, row)->kind <= PATH_ROW_SPIN;
         bool is_few = p->request.zone && p->n_examined < PATH_INSTANCES_MIN;
-        double unknown = path_unknown_share(p);
+        double unknown = path_unknown_share(p), others = path_kind_share(p, PATH_ROW_OTHERS);
+        double unsampled = p->unsampled_share, lost = p->lost_share;
         enum path_confidence c = PATH_CONFIDENCE_HIGH;
 
-        if (p->machine_share > 0.5 || unknown > PATH_UNKNOWN_MANY || is_few ||
-            (is_sampled && r->n_samples < 30) || path_kind_share(p, PATH_ROW_CUT) > 0.05 ||
-            path_kind_share(p, PATH_ROW_UNBORN) > 0.1)
+        if (others > PATH_OTHERS_MANY || unknown > PATH_UNKNOWN_MANY || unsampled > PATH_UNSAMPLED_MANY ||
+            lost > PATH_LOST_MANY || is_few || (is_sampled && r->n_samples < 30) ||
+            path_kind_share(p, PATH_ROW_CUT) > 0.05 || path_kind_share(p, PATH_ROW_UNBORN) > 0.1 ||
+            is_vague(p))
                 c = PATH_CONFIDENCE_MEDIUM;
-        if (p->machine_share > 0.8 || unknown > 0.5 || row == 0 || (is_sampled && r->n_samples < 8) ||
+        if (others > PATH_OTHERS_MOST || unknown > 0.5 || unsampled > PATH_UNSAMPLED_MOST ||
+            lost > PATH_LOST_MOST || row == 0 || (is_sampled && r->n_samples < 8) ||
             path_kind_share(p, PATH_ROW_CUT) > 0.3 || !p->has_switches)
                 c = PATH_CONFIDENCE_LOW;
         return c;
@@ -158,15 +176,16 @@ static int name_links(struct path *p)
         return r;
 }
 
-static double find_ns_per_weight(const struct path *p)
+/* The time on CPUs on all paths, and the weight of the samples in it. */
+static struct path_pool add_pools(const struct path *p)
 {
-        double ns = 0, weight = 0;
+        struct path_pool sum = { .ns = 0 };
 
         for (uint32_t i = 0; i < 2 * p->names.group_keys.n_items; i++) {
-                ns += p->sums.pools[i].ns;
-                weight += p->sums.pools[i].weight;
+                sum.ns += p->sums.pools[i].ns;
+                sum.weight += p->sums.pools[i].weight;
         }
-        return weight > 0 ? ns / weight : 0;
+        return sum;
 }
 
 /* The weight of clocks is time already. */
@@ -180,11 +199,23 @@ static bool is_clock(const struct path *p)
         return text_view_is(trace_dictionary_text(p->trace->dictionary, event->unit), "ns");
 }
 
+static void weigh_samples(struct path *p)
+{
+        struct path_pool sum = add_pools(p);
+
+        p->ns_per_weight = sum.weight > 0 ? sum.ns / sum.weight : 0;
+        if (!is_clock(p))
+                return;
+        p->ns_per_weight = 1;
+        if (sum.ns >= PATH_UNSAMPLED_NS && sum.weight < sum.ns)
+                p->unsampled_share = 1 - sum.weight / sum.ns;
+}
+
 int path_finish(struct path *p)
 {
         int r = path_sums_finish(&p->sums);
 
-        p->ns_per_weight = is_clock(p) ? 1 : find_ns_per_weight(p);
+        weigh_samples(p);
         if (r == 0)
                 r = name_links(p);
 
@@ -212,6 +243,8 @@ void path_deinit(struct path *p)
         path_walk_deinit(&p->walk);
         path_spins_deinit(&p->spins);
         path_names_deinit(&p->names);
+        device_works_deinit(&p->works);
+        lane_names_deinit(&p->lanes);
         past_deinit(&p->past);
         free(p->order);
         shown_segments_deinit(&p->segments);

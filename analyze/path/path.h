@@ -13,6 +13,8 @@
 #ifndef ANALYZE_PATH_PATH_H
 #define ANALYZE_PATH_PATH_H
 
+#include "analyze/devices/device_works.h"
+#include "analyze/devices/lane_names.h"
 #include "analyze/path/past.h"
 #include "analyze/path/path_chains.h"
 #include "analyze/path/path_names.h"
@@ -69,6 +71,8 @@ struct path {
         struct past past;
         struct path_names names;
         struct path_spins spins; /* of `reads_code` */
+        struct device_works works;
+        struct lane_names lanes; /* of its devices */
         struct path_walk walk;
         struct path_sums sums;
         struct path_chains chains;
@@ -83,10 +87,14 @@ struct path {
         uint64_t threshold_ns; /* shorter ones are not among the slowest */
         double ns_per_weight;  /* of samples on all paths */
         double machine_share;  /* of the time: could run and did not, but for own threads and the quota */
+        /* of the time on CPUs on all paths, what the samples of a clock do not stand for; 0 = not known */
+        double unsampled_share;
+        double lost_share; /* of the context switches of a whole recording; 0 = not known */
         enum path_confidence confidence;
         struct path_instance shown;     /* the slowest, or the one asked for; number 0 = none */
         struct shown_segments segments; /* of it */
         bool has_switches, has_wakeups, is_python;
+        bool is_range; /* of a whole run, only a range of time was asked for */
 };
 
 /*
@@ -103,11 +111,37 @@ int path_init(struct path *p, struct loaded_trace *trace, const struct trace_fil
               const struct path_request *request, struct error *err);
 void path_deinit(struct path *p);
 
+/* Private, after path_pass.c: sorts the rows, names the waits, judges.  Returns 0, -ENOMEM or -EOVERFLOW. */
+int path_finish(struct path *p);
+
 /* A row's part of the time without what other programs took. */
 double path_row_share(const struct path *p, uint32_t row);
 
 /* The part of all time that rows of a kind have. */
 double path_kind_share(const struct path *p, enum path_row_kind kind);
+
+/* The same of the time without what other programs took. */
+double path_kind_rest_share(const struct path *p, enum path_row_kind kind);
+
+/*
+ * Where programs that were not recorded had the CPUs for more of the path, the answer is less certain,
+ * and with most of it hardly is one; measured beside busy loops, with programs whose threads do not
+ * delay each other. See docs/use/path.md.
+ */
+#define PATH_OTHERS_MANY 0.2
+#define PATH_OTHERS_MOST 0.4
+
+/*
+ * The same where threads ran without samples: the machine is an emulated one that was stopped, or the clock
+ * came late.  Neither what ran then is seen, nor that the thread waited for the machine below.
+ */
+#define PATH_UNSAMPLED_MANY 0.3
+#define PATH_UNSAMPLED_MOST 0.6
+#define PATH_UNSAMPLED_NS   100000000 /* of less time on CPUs too few samples are due to say so */
+
+/* Likewise where context switches were lost: when threads ran, and who woke them, is guessed there. */
+#define PATH_LOST_MANY 0.01
+#define PATH_LOST_MOST 0.1
 
 /* More of the path without a known cause makes the answer less certain; see docs/use/path.md. */
 #define PATH_UNKNOWN_MANY 0.2

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/path/path_pass.h"
-
+#include "analyze/devices/device_names.h"
 #include "analyze/path/path.h"
 #include "analyze/path/path_durations.h"
 #include "analyze/path/path_range.h"
@@ -536,6 +535,13 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         return look_sometimes(pass, r, err);
 }
 
+static double share_of_lost(const struct trace_dictionary *d, uint64_t n_switches)
+{
+        double n_lost = (double)trace_dictionary_loss_count(d, TRACE_LOSS_SWITCHES_LOST);
+
+        return n_lost > 0 ? n_lost / (n_lost + (double)n_switches) : 0;
+}
+
 static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct error *err)
 {
         struct trace_sink sink = {
@@ -564,6 +570,8 @@ static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct erro
                 r = loaded_trace_walk(trace, &walk, err);
         else
                 r = no_memory(err);
+        if (r == 0 && pass->range.from_ns == 0 && pass->range.stop_ns == 0)
+                pass->path->lost_share = share_of_lost(trace->dictionary, walk.n_switches);
         trace_walk_deinit(&walk);
         return r == -ECANCELED ? 0 : r;
 }
@@ -604,6 +612,7 @@ static int begin(struct pass *pass)
         path_walk_init(&p->walk, &p->past, take_segment, pass);
         p->walk.is_strict = p->request.is_strict;
         p->walk.names = &p->names;
+        p->walk.works = &p->works;
         if (!p->request.zone)
                 p->walk.n_segments_max = RUN_SEGMENTS_MAX;
         if (past_init(&p->past, p->trace, event) < 0 ||
@@ -614,7 +623,7 @@ static int begin(struct pass *pass)
         return 0;
 }
 
-static int prepare(struct pass *pass, struct error *err)
+static int prepare(struct pass *pass, struct loaded_trace *trace, struct error *err)
 {
         struct path *p = pass->path;
         int r;
@@ -622,9 +631,14 @@ static int prepare(struct pass *pass, struct error *err)
         if (path_names_init(&p->names, p->trace) < 0 || begin(pass) < 0 ||
             (p->request.reads_code && path_spins_init(&p->spins, p->trace) < 0))
                 return no_memory(err);
-        r = what_if_init(&p->what_if, &p->request.what_if, &p->past, &p->names, err);
+        r = device_works_take_sure(&p->works, trace, err);
+        if (r == 0 && lane_names_init(&p->lanes, p->trace->dictionary) < 0)
+                r = no_memory(err);
+        if (r == 0)
+                r = what_if_init(&p->what_if, &p->request.what_if, &p->past, &p->names, err);
         if (r < 0)
                 return r;
+        p->what_if.walk.works = &p->works;
         return p->request.zone ? zone_pattern_init(&pass->pattern, p->request.zone, err) : 0;
 }
 
@@ -707,8 +721,10 @@ static int go_through_twice(struct pass *pass, struct loaded_trace *trace, struc
         return r < 0 || begin_again(pass) < 0 ? no_memory(err) : go_through(pass, trace, err);
 }
 
-static int nothing_found(const struct path *p, struct error *err)
+static int nothing_found(const struct pass *pass, struct loaded_trace *trace, struct error *err)
 {
+        const struct path *p = pass->path;
+
         if (p->request.instance > p->n_instances && p->n_instances != 0)
                 return error_set(err, -ENOENT, "--instance %llu: there are %llu",
                                  (unsigned long long)p->request.instance, (unsigned long long)p->n_instances);
@@ -717,15 +733,20 @@ static int nothing_found(const struct path *p, struct error *err)
         if (p->n_instances != 0)
                 return error_set(err, -ENOENT, "no instance takes as long as that");
         if (!p->request.zone)
-                return error_set(err, -ENOENT, "no time of a thread that begins a path passes the filters");
-        return error_set(err, -ENOENT,
-                         "no instance of the zone has an end, among those that pass the filters");
+                return error_set(err, -ENOENT,
+                                 pass->filter->is_empty
+                                         ? "the trace has no thread whose path could be followed"
+                                         : "no time of a thread that begins a path passes the filters");
+        (void)error_set(err, -ENOENT,
+                        "no instance of the zone has an end, among those that pass the filters");
+        return p->n_unclosed != 0 ? -ENOENT
+                                  : device_names_explain_other(trace, &pass->pattern, p->request.zone, err);
 }
 
 static int run(struct pass *pass, struct loaded_trace *trace, struct error *err)
 {
         struct path *p = pass->path;
-        int r = prepare(pass, err);
+        int r = prepare(pass, trace, err);
 
         if (r == 0)
                 r = survey(pass, trace, err);
@@ -734,7 +755,7 @@ static int run(struct pass *pass, struct loaded_trace *trace, struct error *err)
                                                               : go_through(pass, trace, err);
         if (r == 0 && path_finish(p) < 0)
                 r = no_memory(err);
-        return r == 0 && p->n_examined == 0 ? nothing_found(p, err) : r;
+        return r == 0 && p->n_examined == 0 ? nothing_found(pass, trace, err) : r;
 }
 
 /* Returns 1 if an instance that is asked for reaches beyond what was read. */
@@ -746,7 +767,9 @@ static int fill(struct path *p, struct loaded_trace *trace, const struct trace_f
                              .range = path_range_choose(request, filter, trace, near_ns) };
         int r;
 
-        *p = (struct path){ .trace = trace, .request = *request };
+        *p = (struct path){ .trace = trace,
+                            .request = *request,
+                            .is_range = filter->from_ns > trace->start_ns || filter->to_ns < trace->end_ns };
         r = run(&pass, trace, err);
         end(&pass);
         zone_pattern_deinit(&pass.pattern);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/path/path_sums.h"
 
+#include "analyze/devices/device_works.h"
 #include "analyze/path/past.h"
 #include "analyze/path/path_spins.h"
 #include "analyze/walk/loaded_trace.h"
@@ -251,12 +252,29 @@ static int add_wait(struct path_sums *s, const struct path_segment *segment)
         place = path_names_get(s->names, id);
         key.own = place->own;
         key.call = place->call;
+        if (key.kind == PATH_ROW_WAIT && wait->end == WAIT_END_UNKNOWN && wait->woken_ns == UINT64_MAX)
+                key.kind = PATH_ROW_OPEN;
         key.end = wait->end;
         key.by = wait->end == WAIT_END_PROGRAM ? wait->name : 0;
         r = add_time(s, segment, &key, (double)length_of(segment), &row);
         if (r == 0 && wait->end == WAIT_END_TIMER)
                 r = add_meanwhile(s, row, segment, segment->begin_ns, segment->end_ns);
         return r;
+}
+
+/* A device had the time.  The thread is the one that waited for it. */
+static int add_device(struct path_sums *s, const struct path_segment *segment)
+{
+        struct path_row_key key = key_of(s, segment,
+                                         segment->kind == PATH_DEVICE ? PATH_ROW_DEVICE : PATH_ROW_LAUNCH);
+        double ns = (double)length_of(segment);
+        uint32_t row;
+        int r;
+
+        key.is_first = 0;
+        key.work = segment->work->name;
+        r = add_time(s, segment, &key, ns, &row);
+        return r == 0 && row != 0 ? add_detail(s, row, PATH_DETAIL_LANE, segment->work->lane, 0, ns) : r;
 }
 
 /* ------------------------------------------------------------------ the machine */
@@ -281,17 +299,29 @@ static int add_owner(struct path_sums *s, const struct path_segment *segment, ui
         return add_meanwhile_of(s, row, owner, begin_ns, end_ns);
 }
 
+/* No recorded thread had the CPU: the quota, or other programs. */
+static int add_unowned(struct path_sums *s, const struct path_segment *segment, uint64_t ns)
+{
+        struct path_row_key key = key_of(s, segment, PATH_ROW_OTHERS);
+        uint32_t row;
+
+        key.span = throttled_times_find(&s->throttled, segment->begin_ns + length_of(segment) / 2);
+        if (key.span != 0)
+                s->unowned_ns[key.span - 1] += (double)ns;
+        else
+                s->draft->others_ns += ns;
+        return add_time(s, segment, &key, (double)ns, &row);
+}
+
 /* The thread could run and did not: finds out who had its CPU. */
 static int add_machine(struct path_sums *s, const struct path_segment *segment)
 {
         const struct past_wait *wait = segment->wait;
         uint16_t cpu = wait->preempted || wait->in_cpu == PAST_NO_CPU ? wait->out_cpu : wait->in_cpu;
-        struct path_row_key key = key_of(s, segment, PATH_ROW_OTHERS);
         struct past_owners owners = past_owners_of(s->past, cpu, segment->begin_ns, segment->end_ns);
         uint64_t rest_ns = segment->end_ns - segment->begin_ns, saved_ns = segment->saved_ns;
         struct past_span owner;
         uint64_t cut_ns;
-        uint32_t row;
         int r = 0;
 
         while (r == 0 && past_owners_next(&owners, &owner)) {
@@ -303,15 +333,7 @@ static int add_machine(struct path_sums *s, const struct path_segment *segment)
                 r = add_owner(s, segment, owner.id, owner.begin_ns + cut_ns, owner.end_ns);
         }
         rest_ns = rest_ns > saved_ns ? rest_ns - saved_ns : 0;
-        if (r < 0 || rest_ns == 0)
-                return r;
-        key.span = throttled_times_find(&s->throttled,
-                                        segment->begin_ns + (segment->end_ns - segment->begin_ns) / 2);
-        if (key.span != 0)
-                s->unowned_ns[key.span - 1] += (double)rest_ns;
-        else
-                s->draft->others_ns += rest_ns;
-        return add_time(s, segment, &key, (double)rest_ns, &row);
+        return r == 0 && rest_ns != 0 ? add_unowned(s, segment, rest_ns) : r;
 }
 
 /* ------------------------------------------------------------------ segments and instances */
@@ -342,7 +364,7 @@ int path_sums_add(struct path_sums *s, const struct path_segment *segment)
         int r;
 
         s->draft->ns += ns;
-        if (segment->kind != PATH_MACHINE) {
+        if (segment->kind != PATH_MACHINE && segment->kind != PATH_LATE) {
                 r = add_to_chain(s, segment);
                 if (r < 0)
                         return r;
@@ -355,6 +377,11 @@ int path_sums_add(struct path_sums *s, const struct path_segment *segment)
                 return add_wait(s, segment);
         case PATH_MACHINE:
                 return add_machine(s, segment);
+        case PATH_LATE:
+                return add_unowned(s, segment, ns);
+        case PATH_DEVICE:
+        case PATH_LAUNCH:
+                return add_device(s, segment);
         case PATH_UNBORN:
         case PATH_CUT:
         case PATH_KINDS:

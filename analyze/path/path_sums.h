@@ -42,6 +42,9 @@ enum path_row_kind {
         PATH_ROW_OTHERS,    /* could run; no recorded thread had its CPU */
         PATH_ROW_UNBORN,
         PATH_ROW_CUT,
+        PATH_ROW_DEVICE, /* waited while a device ran a work */
+        PATH_ROW_OPEN,   /* waited, and that had not ended by the end of the recording */
+        PATH_ROW_LAUNCH, /* waited until a device began it */
         PATH_ROW_KINDS,
 };
 
@@ -53,6 +56,7 @@ struct path_row_key {
         uint32_t own, call; /* labels, as in struct path_place; 0 = none, or not asked for */
         uint32_t end;       /* of WAIT: enum wait_end_kind */
         uint32_t by;        /* of WAIT: string, who ended it; 0 = not known */
+        uint32_t work;      /* of DEVICE and LAUNCH: a name of device_works */
         uint32_t span;      /* OTHERS, while it is counted: the span of throttled time + 1 */
 };
 
@@ -74,12 +78,13 @@ enum path_detail_kind {
         PATH_DETAIL_ZONE,
         PATH_DETAIL_MEANWHILE,
         PATH_DETAIL_OWNER,
+        PATH_DETAIL_LANE,
         PATH_DETAIL_KINDS,
 };
 
 struct path_detail_key {
         uint32_t row, kind; /* enum path_detail_kind */
-        uint32_t a;         /* CHAIN: chain; ZONE: location; MEANWHILE, OWNER: group */
+        uint32_t a;         /* CHAIN: chain; ZONE: location; MEANWHILE, OWNER: group; LANE: its number */
         uint32_t b;         /* MEANWHILE: label */
 };
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/path/path_walk.h"
 
+#include "analyze/devices/device_works.h"
+#include "analyze/path/lateness.h"
 #include "analyze/path/past.h"
 #include "analyze/path/past_timeouts.h"
+#include "analyze/path/path_devices.h"
 #include "analyze/path/path_names.h"
 #include "analyze/path/replay.h"
 #include "format/trace_spec.h"
@@ -24,26 +27,6 @@ struct stretch {
         } waiter;
         uint64_t acted_ns; /* when it woke another thread, so that it cannot have waited; 0 = not known */
 };
-
-const char *path_segment_word(enum path_kind kind, bool preempted, enum wait_end_kind end)
-{
-        switch (kind) {
-        case PATH_RUN:
-                return "run";
-        case PATH_MACHINE:
-                return preempted ? "preempted" : "ready";
-        case PATH_WAIT:
-                return wait_end_word(end);
-        case PATH_LOCK:
-                return "lock";
-        case PATH_UNBORN:
-                return "unborn";
-        case PATH_CUT:
-        case PATH_KINDS:
-                break;
-        }
-        return "cut";
-}
 
 void path_walk_init(struct path_walk *w, const struct past *past, path_walk_take *take, void *context)
 {
@@ -86,7 +69,7 @@ static int emit_cut(struct path_walk *w, const struct stretch *s, uint64_t begin
 }
 
 /* The thread ran; where it ran fibers, they are named instead. */
-static int emit_run(struct path_walk *w, const struct stretch *s, uint64_t begin_ns, uint64_t end_ns)
+static int emit_fibers(struct path_walk *w, const struct stretch *s, uint64_t begin_ns, uint64_t end_ns)
 {
         const struct past_list *fibers = &past_of(w->past, s->thread)->fibers;
         const struct past_span *spans = fibers->items;
@@ -107,6 +90,19 @@ static int emit_run(struct path_walk *w, const struct stretch *s, uint64_t begin
                 end_ns = a;
         }
         return r == 0 ? emit(w, s, PATH_RUN, begin_ns, end_ns, NULL) : r;
+}
+
+static int emit_run(struct path_walk *w, const struct stretch *s, uint64_t begin_ns, uint64_t end_ns)
+{
+        uint64_t late_ns = s->thread == w->late.thread ? w->late.until_ns : begin_ns;
+        int r;
+
+        if (late_ns <= begin_ns)
+                return emit_fibers(w, s, begin_ns, end_ns);
+        if (late_ns > end_ns)
+                late_ns = end_ns;
+        r = emit_fibers(w, s, late_ns, end_ns);
+        return r == 0 ? emit(w, s, PATH_LATE, begin_ns, late_ns, NULL) : r;
 }
 
 /*
@@ -343,8 +339,13 @@ static int follow_wait(struct path_walk *w, const struct stretch *s, const struc
                 return return_to_waiter(s, next);
         if (!has_waker(s, wait))
                 return emit(w, s, PATH_WAIT, from_ns, *end_ns, wait);
-        if (!stays(w, s))
-                return follow(w, s, wait, wait->by, how_woken(wait), from_ns, *end_ns);
+        if (!stays(w, s)) {
+                w->late.thread = wait->by;
+                w->late.until_ns = lateness_until(w->past, s->thread, wait->by, s->from_ns, from_ns, *end_ns);
+                r = follow(w, s, wait, wait->by, how_woken(wait), from_ns, *end_ns);
+                w->late.thread = 0;
+                return r;
+        }
         r = stay(w, s, wait, wait->by, how_woken(wait), next);
         next->acted_ns = wait->woken_ns == *end_ns ? *end_ns : 0;
         next->waiter.thread = s->thread;
@@ -352,6 +353,119 @@ static int follow_wait(struct path_walk *w, const struct stretch *s, const struc
         next->waiter.chain = s->chain;
         next->waiter.from_ns = from_ns;
         return r;
+}
+
+/* ------------------------------------------------------------------ devices */
+
+/* How sure the places of works are that far; see path.c. */
+static void count_vague(struct path_walk *w, const struct device_work *work, uint64_t ns)
+{
+        if (device_works_bound_ns(w->works, work) > DEVICE_WORKS_LATE_NS)
+                w->vague_ns += ns;
+}
+
+static int emit_work(struct path_walk *w, const struct stretch *s, enum path_kind kind, uint64_t begin_ns,
+                     uint64_t end_ns, const struct path_device_wait *wait, const struct device_work *work)
+{
+        const struct path_segment segment = { .begin_ns = begin_ns,
+                                              .end_ns = end_ns,
+                                              .thread = s->thread,
+                                              .on = s->thread,
+                                              .depth = s->depth,
+                                              .chain = s->chain,
+                                              .kind = kind,
+                                              .wait = wait->wait,
+                                              .work = work,
+                                              .asked = wait->work };
+
+        if (end_ns <= begin_ns)
+                return 0;
+        count_vague(w, work, end_ns - begin_ns);
+        return w->take(w->context, &segment);
+}
+
+/* Hands over the works of the lane in [@from_ns, @end_ns): others came first, and then this one. */
+static int walk_lane(struct path_walk *w, const struct stretch *s, const struct path_device_wait *wait,
+                     uint64_t from_ns, uint64_t end_ns)
+{
+        const struct device_work *work = device_works_before(w->works, wait->work, end_ns);
+        int r = 0;
+
+        while (work && work->end_ns > from_ns && end_ns > from_ns && r == 0) {
+                uint64_t a = work->begin_ns > from_ns ? work->begin_ns : from_ns;
+                uint64_t b = work->end_ns < end_ns ? work->end_ns : end_ns;
+
+                if (w->n_steps++ >= w->n_segments_max)
+                        return emit_cut(w, s, from_ns, end_ns, &w->n_too_many);
+                r = emit_work(w, s, PATH_LAUNCH, b, end_ns, wait, wait->work);
+                if (r == 0)
+                        r = emit_work(w, s, PATH_DEVICE, a, b, wait, work);
+                end_ns = a;
+                work = device_works_before(w->works, work, end_ns);
+        }
+        return r == 0 ? emit_work(w, s, PATH_LAUNCH, from_ns, end_ns, wait, wait->work) : r;
+}
+
+/* Since when the thread waited that had asked for the work, as far as this is the path's. */
+static uint64_t find_asked_since(const struct stretch *s, const struct path_device_wait *wait)
+{
+        uint64_t since_ns = wait->wait->out_ns;
+
+        if (wait->asker.thread == s->waiter.thread)
+                since_ns = s->waiter.from_ns;
+        else if (wait->asker.chain == 0 && s->waiter.thread == 0)
+                since_ns = s->from_ns; /* of the first thread, which has joined its waits */
+        if (since_ns < wait->work->asked_ns)
+                since_ns = wait->work->asked_ns;
+        return since_ns > s->from_ns ? since_ns : s->from_ns;
+}
+
+/*
+ * The wait of @s, or that of a thread which waited for @s, was for a device.
+ * @begin_ns:      of the wait of @s itself, as far as this is the path's
+ * @end_ns, @next: as in follow_wait()
+ */
+static int follow_device(struct path_walk *w, const struct stretch *s, const struct path_device_wait *device,
+                         uint64_t begin_ns, uint64_t *end_ns, struct stretch *next)
+{
+        bool is_own = device->asker.thread == s->thread;
+        uint64_t from_ns = is_own ? begin_ns : find_asked_since(s, device), ended_ns = device->ended_ns;
+        struct stretch asker = *s, lane = { .thread = 0 };
+        int r;
+
+        asker.thread = device->asker.thread;
+        asker.depth = device->asker.depth;
+        asker.chain = device->asker.chain;
+        if (ended_ns < from_ns)
+                ended_ns = from_ns;
+        if (ended_ns > *end_ns)
+                ended_ns = *end_ns;
+        r = add_link(w, &asker, device->wait->stack, PATH_HOW_DEVICE, &lane);
+        lane.thread = asker.thread;
+        if (r == 0) /* until it was noticed */
+                r = emit(w, s, PATH_WAIT, ended_ns, *end_ns, device->end);
+        if (r == 0)
+                r = walk_lane(w, &lane, device, from_ns, ended_ns);
+        *end_ns = from_ns;
+        if (!is_own) {
+                *next = asker;
+                next->waiter.thread = 0;
+                next->acted_ns = 0;
+        }
+        return r;
+}
+
+/* Whether the wait of @s was for a device, unless something else is known to have ended it. */
+static bool find_device(const struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
+                        uint64_t end_ns, struct path_device_wait *ret)
+{
+        const struct path_asker at = { .thread = s->thread, .depth = s->depth, .chain = s->chain };
+
+        if (has_waker(s, wait) || (s->acted_ns == end_ns && wait->woken_ns > end_ns))
+                return false;
+        if (!path_devices_find(w, at, wait, ret))
+                return false;
+        return ret->asker.thread == s->thread || find_asked_since(s, ret) < end_ns;
 }
 
 /*
@@ -393,17 +507,18 @@ static bool may_join(const struct path_walk *w, const struct stretch *s, const s
 /*
  * The first of the waits that are one with @i: a join of several results.  A preemption in between does not
  * count.  It is not known which threads a fiber woke, so its waits are never joined.
+ * @since_ns: earlier ones are not
  */
-static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
+static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i, uint64_t since_ns)
 {
         const struct past_thread *t = past_of(w->past, s->thread);
         const struct past_wait *waits = past_waits(t), *last = &waits[i];
         uint64_t ran_ns = 0;
         size_t first = i;
 
-        if (t->is_fiber || !may_join(w, s, last) || !has_waker(s, last))
+        if (t->is_fiber || !may_join(w, s, last))
                 return i;
-        for (size_t k = i; k > t->waits.first && waits[k].out_ns > s->from_ns; k--) {
+        for (size_t k = i; k > t->waits.first && waits[k].out_ns > since_ns; k--) {
                 const struct past_wait *before = &waits[k - 1];
 
                 if (i - k >= PATH_WALK_JOIN_MAX) {
@@ -411,7 +526,7 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
                         break;
                 }
                 ran_ns += waits[k].out_ns > before->in_ns ? waits[k].out_ns - before->in_ns : 0;
-                if (ran_ns > PATH_WALK_JOIN_RAN_NS || before->in_ns < s->from_ns)
+                if (ran_ns > PATH_WALK_JOIN_RAN_NS || before->in_ns < since_ns)
                         break;
                 if (before->preempted)
                         continue;
@@ -422,6 +537,21 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
                 ran_ns = 0;
         }
         return first;
+}
+
+/*
+ * The first wait that is one with @i.
+ * @device: for whose work it waited; NULL = none.  Before it had asked for that, it waited for something
+ *          else.
+ */
+static size_t find_first(struct path_walk *w, const struct stretch *s, size_t i,
+                         const struct path_device_wait *device)
+{
+        if (has_waker(s, &past_waits(past_of(w->past, s->thread))[i]))
+                return find_join(w, s, i, s->from_ns);
+        if (!device || device->asker.thread != s->thread)
+                return i;
+        return find_join(w, s, i, device->work->asked_ns > s->from_ns ? device->work->asked_ns : s->from_ns);
 }
 
 /* The thread ran.  In a trace without switches, it waited where it asked for a lock that another one held. */
@@ -558,6 +688,9 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         const struct replay_point *end = w->replay ? replay_wait_end(w->replay, s->thread, wait) : NULL;
         uint64_t begin_ns = wait->out_ns > s->from_ns ? wait->out_ns : s->from_ns;
         uint64_t b = wait->in_ns < *end_ns ? wait->in_ns : *end_ns, woken_ns;
+        struct path_device_wait device;
+        bool has_device;
+        size_t first;
         int r;
 
         next->thread = 0;
@@ -581,14 +714,18 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         r = emit(w, s, PATH_MACHINE, woken_ns, b, wait);
         if (r < 0)
                 return r;
-        *i = find_join(w, s, *i);
+        has_device = find_device(w, s, wait, woken_ns, &device);
+        first = find_first(w, s, *i, has_device ? &device : NULL);
+        has_device = has_device && (first < *i || !device.is_poll);
+        *i = first;
         if (waits[*i].out_ns < begin_ns)
                 begin_ns = waits[*i].out_ns > s->from_ns ? waits[*i].out_ns : s->from_ns;
         if (end && end->by != 0) {
                 *end_ns = woken_ns;
                 return follow_replayed(w, s, wait, end, begin_ns, end_ns, next);
         }
-        r = follow_wait(w, s, wait, begin_ns, &woken_ns, next);
+        r = has_device ? follow_device(w, s, &device, begin_ns, &woken_ns, next)
+                       : follow_wait(w, s, wait, begin_ns, &woken_ns, next);
         *end_ns = next->thread != 0 ? woken_ns : begin_ns;
         return r;
 }

@@ -19,6 +19,11 @@
  *               the thread that waited)
  *      birth    before a thread was there, the path goes on at the thread that made it
  *      machine  the time in which a thread could run and did not is a part of its own
+ *      late     so is what another thread ran in the first thread's wait, as far as it makes up for what
+ *               other programs took from it before (lateness.h)
+ *      device   a wait that no recorded thread ended, at the end of a chain, goes on in the lane of a device
+ *               if a work of the device ended just before, and a thread of the chain had asked for it
+ *               (path_devices.h)
  *
  * With a replay (replay.h) the path is that of its times: waits that would not be there any more are passed
  * over, others go on at who would be the last one.  Segments have their times in the past still.
@@ -36,6 +41,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct device_work;
+struct device_works;
 struct past;
 struct past_wait;
 struct path_names;
@@ -53,18 +60,22 @@ struct replay;
 enum path_kind {
         PATH_RUN,     /* on a CPU */
         PATH_MACHINE, /* could run and did not */
+        PATH_LATE,    /* ran, since other programs had its CPU before */
         PATH_WAIT,    /* waited, and no recorded thread ended it: `wait` says what is known */
         PATH_LOCK,    /* waited for a lock that no thread is known to have held */
         PATH_UNBORN,  /* the thread was not there yet, and who made it is not known */
         PATH_CUT,     /* left out: too long ago, too deep, or too many segments */
+        PATH_DEVICE,  /* waited while a device ran `work` */
+        PATH_LAUNCH,  /* waited until a device began `work`, while its lane did nothing */
         PATH_KINDS,
 };
 
 enum path_how {
         PATH_HOW_WOKEN,
-        PATH_HOW_SENT, /* woke it through a socket, on this machine */
-        PATH_HOW_LOCK, /* held the lock */
-        PATH_HOW_MADE, /* made the thread */
+        PATH_HOW_SENT,   /* woke it through a socket, on this machine */
+        PATH_HOW_LOCK,   /* held the lock */
+        PATH_HOW_MADE,   /* made the thread */
+        PATH_HOW_DEVICE, /* a device: no thread */
 };
 
 /* One step away from the first thread.  Compared as bytes. */
@@ -82,7 +93,9 @@ struct path_segment {
         uint32_t depth; /* 0 = the first thread */
         uint32_t chain; /* of `chains`; 0 = the first thread */
         enum path_kind kind;
-        const struct past_wait *wait; /* of MACHINE and WAIT; borrowed for the call */
+        const struct past_wait *wait;    /* of MACHINE, WAIT, DEVICE and LAUNCH; borrowed for the call */
+        const struct device_work *work;  /* of DEVICE and LAUNCH; borrowed from `works`; else NULL */
+        const struct device_work *asked; /* likewise: whose end was waited for; it may lie in `work` */
         uint64_t saved_ns; /* for path_sums: so much shorter it is in a replay; the walk leaves it 0 */
 };
 
@@ -93,7 +106,8 @@ struct path_walk {
         const struct past *past; /* borrowed */
         /* borrowed: tells which call stacks are one place; NULL = only equal ones are */
         struct path_names *names;
-        const struct replay *replay; /* borrowed: the times are its; NULL = those of the past */
+        const struct replay *replay;      /* borrowed: the times are its; NULL = those of the past */
+        const struct device_works *works; /* borrowed; NULL = of no device anything is known */
         path_walk_take *take;
         void *context;
         struct intern chains;    /* struct path_link */
@@ -101,14 +115,14 @@ struct path_walk {
         uint32_t n_segments_max; /* steps of one call */
         uint64_t n_too_deep, n_too_many, n_too_old; /* segments of PATH_CUT, by their reason */
         uint64_t n_joins_cut, n_chains_cut;
+        /* of DEVICE and LAUNCH, where the bound of the device's clock is not small, or not known */
+        uint64_t vague_ns;
         uint32_t n_steps;
+        struct {
+                uint32_t thread;
+                uint64_t until_ns;
+        } late; /* private: of the wait that the path is in */
 };
-
-/*
- * path_segment_word() - "run", "ready", "timer": as documents and databases call a segment; static
- * @preempted, @end:  of the wait of MACHINE and WAIT
- */
-const char *path_segment_word(enum path_kind kind, bool preempted, enum wait_end_kind end);
 
 void path_walk_init(struct path_walk *w, const struct past *past, path_walk_take *take, void *context);
 void path_walk_deinit(struct path_walk *w);

@@ -1,12 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/path/shown_segments.h"
 
+#include "analyze/devices/device_works.h"
 #include "analyze/path/past.h"
-#include "analyze/path/path_walk.h"
 #include "base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+const char *path_segment_word(enum path_kind kind, bool preempted, enum wait_end_kind end)
+{
+        switch (kind) {
+        case PATH_RUN:
+                return "run";
+        case PATH_MACHINE:
+                return preempted ? "preempted" : "ready";
+        case PATH_LATE:
+                return "late";
+        case PATH_WAIT:
+                return wait_end_word(end);
+        case PATH_LOCK:
+                return "lock";
+        case PATH_UNBORN:
+                return "unborn";
+        case PATH_DEVICE:
+                return "device";
+        case PATH_LAUNCH:
+                return "launch";
+        case PATH_CUT:
+        case PATH_KINDS:
+                break;
+        }
+        return "cut";
+}
 
 static uint64_t length_of(const struct path_shown *s)
 {
@@ -68,6 +94,10 @@ int shown_segments_add(struct shown_segments *s, const struct path_segment *segm
                 shown.end = wait->end;
                 shown.preempted = wait->preempted;
         }
+        if (segment->work) {
+                shown.work = segment->work->name;
+                shown.lane = segment->work->lane;
+        }
         if (s->n_items == SHOWN_SEGMENTS_MAX && drop_shorter(s) < 0)
                 return -ENOMEM;
         if (array_reserve(&s->items, &s->capacity, s->n_items + 1, sizeof(*s->items)) < 0)
@@ -90,7 +120,7 @@ void shown_segments_settle(struct shown_segments *s, const struct past *past)
         for (; s->n_settled < s->n_items; s->n_settled++) {
                 struct path_shown *shown = &s->items[s->n_settled];
 
-                if (shown->kind == PATH_RUN)
+                if (shown->kind == PATH_RUN || shown->kind == PATH_LATE)
                         shown->stack = find_stack(past, shown);
         }
 }

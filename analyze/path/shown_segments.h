@@ -9,12 +9,13 @@
 #ifndef ANALYZE_PATH_SHOWN_SEGMENTS_H
 #define ANALYZE_PATH_SHOWN_SEGMENTS_H
 
+#include "analyze/path/path_walk.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct past;
-struct path_segment;
 
 #define SHOWN_SEGMENTS_MAX 20000
 
@@ -23,6 +24,7 @@ struct path_shown {
         uint32_t thread, on, depth; /* on: as in struct path_segment */
         uint32_t stack;             /* of a wait, or of the sample in the middle; 0 = none */
         uint32_t by, name;          /* who ended the wait: thread, or string; 0 = not known */
+        uint32_t work, lane;        /* of a device: a name of device_works, 0 = none; and where */
         uint8_t kind;               /* enum path_kind */
         uint8_t end;                /* of a wait: enum wait_end_kind */
         bool preempted;             /* of PATH_MACHINE; else the thread was woken and not yet running */
@@ -45,5 +47,11 @@ void shown_segments_settle(struct shown_segments *s, const struct past *past);
 /* Keeps the memory. */
 void shown_segments_clear(struct shown_segments *s);
 void shown_segments_deinit(struct shown_segments *s);
+
+/*
+ * path_segment_word() - "run", "ready", "timer": as documents and databases call a segment; static
+ * @preempted, @end:  of the wait of MACHINE and WAIT
+ */
+const char *path_segment_word(enum path_kind kind, bool preempted, enum wait_end_kind end);
 
 #endif /* ANALYZE_PATH_SHOWN_SEGMENTS_H */

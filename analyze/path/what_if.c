@@ -54,6 +54,15 @@ static int parse_change(struct text_view text, struct what_if_change *ret)
         return parse_factor((struct text_view){ mark + 1, text.n_bytes - n - 1 }, &ret->factor);
 }
 
+static bool is_there_twice(const struct what_if_request *r)
+{
+        for (size_t i = 1; i < r->n; i++)
+                for (size_t k = 0; k < i; k++)
+                        if (text_view_equal(r->changes[i].function, r->changes[k].function))
+                                return true;
+        return false;
+}
+
 int what_if_parse(struct what_if_request *r, const char *text, struct error *err)
 {
         const char *begin = text;
@@ -71,11 +80,11 @@ int what_if_parse(struct what_if_request *r, const char *text, struct error *err
                 if (*at == '\0')
                         break;
         }
-        if (*text != '\0' && begin == text + strlen(text) + 1)
+        if (*text != '\0' && begin == text + strlen(text) + 1 && !is_there_twice(r))
                 return 0;
         r->n = 0;
         return error_set(err, -EINVAL,
-                         "neither FUNCTION=FACTOR nor several of them, with factors from 0 to 1");
+                         "neither FUNCTION=FACTOR nor several different ones, with factors from 0 to 1");
 }
 
 /* ------------------------------------------------------------------ functions */
@@ -227,7 +236,7 @@ int what_if_begin(struct what_if *w, bool is_strict)
 
 void what_if_segment(struct what_if *w, const struct path_segment *s)
 {
-        if (w->is_on && s->kind == PATH_RUN)
+        if (w->is_on && (s->kind == PATH_RUN || s->kind == PATH_LATE))
                 w->own_ns += replay_gain_of_run(&w->replay, s->thread, s->begin_ns, s->end_ns);
 }
 

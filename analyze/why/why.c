@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why.h"
 
+#include "analyze/devices/device_names.h"
 #include "analyze/trace/clock_step.h"
 #include "analyze/trace/meta_value.h"
 #include "analyze/walk/loaded_trace.h"
@@ -29,6 +30,7 @@ void why_deinit(struct why *w)
 {
         zone_pattern_deinit(&w->pattern);
         why_survey_deinit(&w->survey);
+        why_spans_deinit(&w->spans);
         why_collector_deinit(&w->collector);
         why_meanwhile_deinit(&w->meanwhile);
         wait_places_deinit(&w->places);
@@ -38,6 +40,7 @@ void why_deinit(struct why *w)
         why_waits_deinit(&w->waits);
         free(w->place_ids);
         free(w->causes);
+        free(w->delays);
         free(w->holder_rows);
         free(w->waker_rows);
         free(w->zones);
@@ -220,15 +223,41 @@ static int name_places(struct why *w)
         return r;
 }
 
+/* Zones of devices are counted also where zones of threads are compared: the reader may mean these. */
+static int take_spans(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
+                      struct error *err)
+{
+        bool has_zones = w->survey.durations.n != 0 || w->survey.n_unclosed != 0;
+        int r = why_spans_take(&w->spans, trace, filter, &w->pattern, err);
+
+        if (r < 0)
+                return r;
+        if (w->request.wants_devices && w->spans.n_instances == 0)
+                return device_names_explain_missing(trace, &w->pattern, w->request.zone, err);
+        w->are_spans = w->spans.n_instances != 0 && !has_zones;
+        if (!w->are_spans) {
+                w->n_other_spans = w->spans.n_instances;
+                why_spans_deinit(&w->spans);
+                return 0;
+        }
+        if (w->request.by != WHY_BY_AUTOMATIC && w->request.by != WHY_BY_WALL)
+                return error_set(err, -EINVAL, "zones of devices can be ranked by wall time only");
+        if (why_spans_measure(&w->spans, &w->survey.durations) < 0 || find_bounds(w) < 0)
+                return error_set(err, -ENOMEM, "ranking the zones: out of memory");
+        return why_spans_collect(&w->spans, trace, &w->collector, err);
+}
+
 static int take_passes(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
                        struct error *err)
 {
         struct why_collector *c = &w->collector;
         const struct sample_sum none = { .n_samples = 0 };
         struct ready_owners owners;
-        int r = why_survey_take(&w->survey, trace, filter, &w->pattern, err);
+        int r = w->request.wants_devices ? 0 : why_survey_take(&w->survey, trace, filter, &w->pattern, err);
 
-        if (r < 0)
+        if (r == 0)
+                r = take_spans(w, trace, filter, err);
+        if (r < 0 || w->are_spans)
                 return r;
         if (find_bounds(w) < 0)
                 return error_set(err, -ENOMEM, "ranking the zones: out of memory");
@@ -287,7 +316,9 @@ static int list_holders(struct why *w)
         if (w->n_holders > 1)
                 qsort(w->holder_rows, w->n_holders, sizeof(*w->holder_rows), compare_holders);
         for (size_t i = 0; i < w->n_holders && i < DETAILED_MAX && r == 0; i++)
-                r = why_meanwhile_follow(w, w->holder_rows[i].lock, 0, w->holder_rows[i].thread,
+                r = why_meanwhile_follow(w,
+                                         &(struct why_followed){ .lock = w->holder_rows[i].lock,
+                                                                 .thread = w->holder_rows[i].thread },
                                          &w->holder_rows[i].did);
         return r;
 }
@@ -333,6 +364,23 @@ static int compare_wakers(const void *a, const void *b)
         return (left->ns < right->ns) - (left->ns > right->ns);
 }
 
+/* A waker has a row for each function that it was in.  Those that are no threads are devices' at most. */
+static int follow_waker(struct why *w, struct why_waker *waker)
+{
+        struct why_followed waits = { .place = waker->id, .thread = waker->thread, .name = waker->name };
+
+        if (waker->kind != WHY_CAUSE_WAIT || (waker->thread == 0 && w->meanwhile.n_devices == 0))
+                return 0;
+        for (size_t i = 0; i < w->n_wakers; i++) {
+                const struct why_waker *other = &w->waker_rows[i];
+
+                if (other->kind == waker->kind && other->id == waker->id && other->thread == waker->thread &&
+                    (waker->thread != 0 || other->name == waker->name))
+                        waits.ns += (double)other->ns;
+        }
+        return why_meanwhile_follow(w, &waits, &waker->did);
+}
+
 static int list_wakers(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
@@ -351,9 +399,7 @@ static int list_wakers(struct why *w)
         if (w->n_wakers > 1)
                 qsort(w->waker_rows, w->n_wakers, sizeof(*w->waker_rows), compare_wakers);
         for (size_t i = 0; i < w->n_wakers && i < DETAILED_MAX && r == 0; i++)
-                if (w->waker_rows[i].kind == WHY_CAUSE_WAIT && w->waker_rows[i].thread != 0)
-                        r = why_meanwhile_follow(w, 0, w->waker_rows[i].id, w->waker_rows[i].thread,
-                                                 &w->waker_rows[i].did);
+                r = follow_waker(w, &w->waker_rows[i]);
         return r;
 }
 
@@ -368,6 +414,13 @@ static int build_tree(struct why *w)
                 if (w->weight[group] > 0 && why_compares_functions(w))
                         ns_per_weight[group] = w->on_cpu_ns[group] / w->weight[group];
         return why_tree_init(&w->tree, &w->profile, ns_per_weight);
+}
+
+static int explain_spans(struct why *w)
+{
+        add_groups(w);
+        why_common_find(&w->collector.common);
+        return why_span_causes_find(w);
 }
 
 static int explain(struct why *w)
@@ -396,7 +449,9 @@ static int explain(struct why *w)
         r = build_tree(w);
         if (r < 0)
                 return r;
-        r = list_holders(w);
+        r = why_devices_find(w);
+        if (r == 0)
+                r = list_holders(w);
         return r < 0 ? r : list_wakers(w);
 }
 
@@ -415,7 +470,7 @@ int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filte
                 r = take_passes(w, trace, filter, err);
         if (r < 0)
                 return r;
-        r = explain(w);
+        r = w->are_spans ? explain_spans(w) : explain(w);
         for (size_t i = 0; r == 0 && i < w->n_causes && why_is_below_clock(w); i++)
                 if (w->causes[i].confidence > WHY_CONFIDENCE_LOW)
                         w->causes[i].confidence = WHY_CONFIDENCE_LOW;

@@ -4,7 +4,8 @@
  *
  * Way of the data:  loaded_trace -> why_survey -> why_collector -> why_meanwhile -> [why] -> why_view
  *
- * Passes: durations, evidence, and where slow instances waited for other threads, their paths.  Slow
+ * Passes: durations, evidence, and where slow instances waited for other threads, their paths; for zones of
+ * devices those of why_spans.  Instances are zones of threads, or zones of devices if no others fit.  Slow
  * instances are compared with all others.  The extra time is the mean of the slow instances' durations,
  * without the cost of samples, less the mean of the others'; causes are disjoint parts of it.
  * docs/use/why.md says how each number is computed.  Not thread-safe.
@@ -19,6 +20,7 @@
 #include "analyze/why/why_judge.h"
 #include "analyze/why/why_meanwhile.h"
 #include "analyze/why/why_profile.h"
+#include "analyze/why/why_spans.h"
 #include "analyze/why/why_survey.h"
 #include "analyze/why/why_tally.h"
 #include "analyze/why/why_tree.h"
@@ -40,6 +42,11 @@ enum why_cause_kind {
         WHY_CAUSE_MOVED,
         WHY_CAUSE_SUSPENDED, /* of a fiber */
         WHY_CAUSE_ZONE,      /* location; only where there are no samples */
+        /* of zones of devices, which have no others: see why_spans.h */
+        WHY_CAUSE_DEVICE,    /* the zone itself */
+        WHY_CAUSE_BEHIND,    /* location of the earlier work that has most of the extra time */
+        WHY_CAUSE_HOST_LATE, /* location of the zone of the thread, likewise */
+        WHY_CAUSE_HANDED_OVER,
         /* of the machine, not of a thread */
         WHY_CAUSE_DISPLACED, /* preempted, and moved by the scheduler */
         WHY_CAUSE_PREEMPTED,
@@ -49,6 +56,41 @@ enum why_cause_kind {
         /* running, in the same functions as typical instances; id: label with the most of it */
         WHY_CAUSE_SAME,
         WHY_CAUSE_UNEXPLAINED, /* no wait, and too few samples, or none */
+};
+
+enum why_doing {
+        WHY_DOING_UNKNOWN,
+        WHY_DOING_RUN,
+        WHY_DOING_WAIT,
+        WHY_DOING_PREEMPTED,
+        /* of a device; as in enum why_meanwhile_doing */
+        WHY_DOING_DEVICE,
+        WHY_DOING_EARLIER,
+        WHY_DOING_LAUNCH,
+};
+
+/* The activity of a thread, or of a device, while a thread waited for it. */
+struct why_step {
+        uint32_t thread;      /* 0 = none that is recorded, or a device */
+        uint32_t device;      /* 0 = a thread */
+        uint32_t location;    /* of the device's work that has most of the time; 0 = several have it */
+        enum why_doing doing; /* in most of the known time; PREEMPTED only if it did nothing else */
+        double preempted;     /* the part of the known time in which it could have run and did not */
+        /* the innermost function that contains over half of that activity; 0 = unknown */
+        uint32_t label;
+        uint32_t caller; /* the innermost other function that contains over half of it; 0 = unknown */
+        uint64_t ns;     /* in it */
+};
+
+static inline bool why_doing_is_of_device(enum why_doing doing)
+{
+        return doing >= WHY_DOING_DEVICE;
+}
+
+struct why_steps {
+        struct why_step steps[WHY_STEPS_MAX]; /* each waited for the next one */
+        uint32_t n;
+        double path_ns; /* that the path of slow instances is at the first one, or those that it waited for */
 };
 
 struct why_cause {
@@ -63,26 +105,8 @@ struct why_cause {
         uint64_t n_slow, n_typical; /* instances that have it */
         uint64_t n_times;           /* how often in slow ones: waits, samples */
         bool is_sampled;
-        bool is_unplaced; /* WAIT: without a callstack */
-};
-
-enum why_doing { WHY_DOING_UNKNOWN, WHY_DOING_RUN, WHY_DOING_WAIT, WHY_DOING_PREEMPTED };
-
-/* The activity of a thread while another one waited for it. */
-struct why_step {
-        uint32_t thread;
-        enum why_doing doing; /* in most of the known time; PREEMPTED only if it did nothing else */
-        double preempted;     /* the part of the known time in which it could have run and did not */
-        /* the innermost function that contains over half of that activity; 0 = unknown */
-        uint32_t label;
-        uint32_t caller; /* the innermost other function that contains over half of it; 0 = unknown */
-        uint64_t ns;     /* in it */
-};
-
-struct why_steps {
-        struct why_step steps[WHY_STEPS_MAX]; /* each waited for the next one */
-        uint32_t n;
-        double path_ns; /* that the path of slow instances is at the first one, or those that it waited for */
+        bool is_unplaced;       /* WAIT: without a callstack */
+        struct why_step device; /* WAIT: for what most of the time was in which slow ones wait longer */
 };
 
 struct why_holder {
@@ -107,6 +131,15 @@ struct why_part {
         uint64_t n_slow, n_typical;
         struct why_share share; /* of zones */
         double p;
+};
+
+/* Earlier work, or a zone of the thread that handed them over, for which zones of devices waited. */
+struct why_delay {
+        enum why_cause_kind kind; /* BEHIND or HOST_LATE */
+        uint32_t location;
+        double slow_ns, typical_ns; /* mean of an instance */
+        double share;               /* of the extra time */
+        uint64_t n_slow, n_typical; /* instances that have it */
 };
 
 /* The labels by which a group of waits is named; 0 = unknown, or several. */
@@ -145,6 +178,7 @@ struct why_request {
         uint32_t event;          /* whose samples count; 0 = chosen */
         enum why_by by;          /* what instances are ranked by */
         bool shows_native;       /* never fold native functions into Python functions */
+        bool wants_devices;      /* zones of devices, even if zones of threads fit as well */
 };
 
 struct why {
@@ -152,6 +186,9 @@ struct why {
         struct zone_pattern pattern;
         struct why_request request;
         struct why_survey survey;
+        struct why_spans spans;
+        bool are_spans;         /* the instances are zones of devices */
+        uint64_t n_other_spans; /* else: zones of devices that fit as well */
         struct why_collector collector;
         struct why_meanwhile meanwhile;
         struct python_stacks python;
@@ -183,6 +220,8 @@ struct why {
         size_t n_wakers, wakers_capacity;
         struct why_part *zones, *counters; /* heap; zones by extra time; counters in the order of the trace */
         size_t n_zones, n_counters;
+        struct why_delay *delays; /* heap; by extra time */
+        size_t n_delays;
         uint64_t n_tests; /* candidates that were looked at */
         struct why_links links;
         uint64_t clock_step_ns; /* times are multiples of it; 0 = as good as exact */
@@ -191,7 +230,8 @@ struct why {
 /*
  * why_init() - answer the question
  * @filter:  NULL = everything; the zones that it names are ignored
- * Returns 0, also if there is nothing to compare; -EINVAL for a bad pattern; what loaded_trace_walk()
+ * Returns 0, also if there is nothing to compare; -EINVAL for a bad pattern, or a rank that zones of devices
+ * do not have; what loaded_trace_walk()
  * returns; -ENOMEM.  To be deinitialised in any case.
  */
 int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
@@ -224,6 +264,11 @@ const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind 
 static inline uint32_t why_place_of(const struct why *w, uint32_t id)
 {
         return w->place_ids[id != 0 ? id - 1 : 0];
+}
+
+static inline bool why_cause_is_of_device(enum why_cause_kind kind)
+{
+        return kind >= WHY_CAUSE_DEVICE && kind <= WHY_CAUSE_HANDED_OVER;
 }
 
 static inline bool why_cause_is_own(enum why_cause_kind kind)

@@ -474,7 +474,7 @@ static int put_rest(struct why *w)
         return put(w, &rest);
 }
 
-static int compare_causes(const void *a, const void *b)
+int why_causes_compare(const void *a, const void *b)
 {
         const struct why_cause *left = a, *right = b;
         bool left_good = left->confidence >= WHY_CONFIDENCE_MEDIUM;
@@ -543,7 +543,7 @@ int why_causes_find(struct why *w)
         if (r != 0)
                 goto done;
         judge_all(w);
-        qsort(w->causes, w->n_causes, sizeof(*w->causes), compare_causes);
+        qsort(w->causes, w->n_causes, sizeof(*w->causes), why_causes_compare);
         put_placed_first(w);
 
 done:

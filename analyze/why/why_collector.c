@@ -31,6 +31,7 @@ void why_collector_deinit(struct why_collector *c)
         why_tally_deinit(&c->zones[0]);
         why_tally_deinit(&c->zones[1]);
         why_common_deinit(&c->common);
+        zone_ranks_deinit(&c->ranks);
         why_cpu_owners_deinit(&c->owners);
         *c = (struct why_collector){ .threads = NULL };
 }
@@ -167,10 +168,16 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
-        int r = 0;
+        struct zone_instance of_rank = *zone;
+        int r;
 
         if (!state->is_open)
                 return 0;
+        of_rank.is_named = zone->depth == state->depth;
+        of_rank.is_inside = false;
+        r = zone_ranks_add(&c->ranks, thread->id, &of_rank);
+        if (r < 0)
+                return no_memory(err);
         if (zone->depth != state->depth) {
                 if (zone->closed && zone->outermost)
                         r = why_inside_add(&state->inside, zone->location, zone_instance_duration_ns(zone),
@@ -374,12 +381,17 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
         r = c->threads ? why_tally_init(&c->zones[0], n_locations + 1) : -ENOMEM;
         if (r == 0)
                 r = why_tally_init(&c->zones[1], n_locations + 1);
+        if (r == 0)
+                r = zone_ranks_init(&c->ranks, c->dictionary);
         if (r < 0)
                 return no_memory(err);
+        c->ranks.looks_at_slow = true;
         r = trace_walk_init(&walk, trace, filter, &sink);
         r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
         trace_walk_deinit(&walk);
         why_tally_finish(&c->zones[0]);
         why_tally_finish(&c->zones[1]);
+        if (r == 0 && zone_ranks_finish(&c->ranks) < 0)
+                return no_memory(err);
         return r;
 }

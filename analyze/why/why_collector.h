@@ -19,6 +19,7 @@
 #include "analyze/why/why_instances.h"
 #include "analyze/why/why_spent.h"
 #include "analyze/why/why_tally.h"
+#include "analyze/zones/zone_ranks.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -87,6 +88,7 @@ struct why_collector {
         struct why_bare bare[2];      /* by enum why_group */
         struct why_tally zones[2];    /* zones inside of instances, by location: time, and time on a CPU */
         struct why_common common;     /* of all instances */
+        struct zone_ranks ranks;      /* the same: of several processes, which came last */
         struct why_cpu_owners owners; /* wanted or not: by the caller */
         struct intern waits;          /* struct why_wait_key */
         struct intern wakers;         /* struct why_waker_key */

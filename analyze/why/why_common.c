@@ -130,6 +130,15 @@ static void count_time(struct why_common *c, enum why_group group, uint64_t begi
                 slice->last_ns = begin_ns;
 }
 
+static int count_device(struct why_common *c, enum why_group group,
+                        const struct why_common_instance *instance)
+{
+        const uint32_t lane[] = { instance->device, instance->lane };
+        int r = count_bytes(c, group, WHY_COMMON_DEVICE, &instance->device, sizeof(instance->device));
+
+        return r == 0 ? count_bytes(c, group, WHY_COMMON_LANE, lane, sizeof(lane)) : r;
+}
+
 int why_common_add(struct why_common *c, enum why_group group, const struct why_common_instance *instance)
 {
         int r = instance->words ? count_words(c, group, instance->words) : 0;
@@ -142,6 +151,8 @@ int why_common_add(struct why_common *c, enum why_group group, const struct why_
                 r = count_bytes(c, group, WHY_COMMON_PROCESS, &instance->process, sizeof(instance->process));
         if (r == 0 && instance->parent != 0)
                 r = count_bytes(c, group, WHY_COMMON_PARENT, &instance->parent, sizeof(instance->parent));
+        if (r == 0 && instance->device != 0)
+                r = count_device(c, group, instance);
         if (r == 0 && instance->cpu != WHY_COMMON_NO_CPU)
                 r = count_bytes(c, group, WHY_COMMON_CPU, &instance->cpu, sizeof(instance->cpu));
         return r;
@@ -233,6 +244,12 @@ static struct why_common_row row_of_key(const struct why_common *c, uint32_t id)
         } else {
                 memcpy(&row.id, key + 1, sizeof(row.id));
         }
+        if (row.kind == WHY_COMMON_LANE) {
+                uint32_t lane;
+
+                memcpy(&lane, key + 1 + sizeof(row.id), sizeof(lane));
+                row.value = lane;
+        }
         return row;
 }
 
@@ -298,6 +315,8 @@ void why_common_find(struct why_common *c)
         judge_keys(c, WHY_COMMON_THREAD, n_tests);
         judge_keys(c, WHY_COMMON_PROCESS, n_tests);
         judge_keys(c, WHY_COMMON_PARENT, n_tests);
+        judge_keys(c, WHY_COMMON_DEVICE, n_tests);
+        judge_keys(c, WHY_COMMON_LANE, n_tests);
         judge_keys(c, WHY_COMMON_CPU, n_tests);
         judge_window(c, WHY_COMMON_FIRST, n_tests);
         judge_window(c, WHY_COMMON_LAST, n_tests);

@@ -37,6 +37,8 @@ enum why_common_kind {                        /* id */
                        WHY_COMMON_THREAD,     /* thread */
                        WHY_COMMON_PROCESS,    /* process */
                        WHY_COMMON_PARENT,     /* location of the zone around */
+                       WHY_COMMON_DEVICE,     /* device */
+                       WHY_COMMON_LANE,       /* device; value: lane */
                        WHY_COMMON_CPU,        /* number: where they ended */
                        WHY_COMMON_FIRST,      /* they began within the first `value` ns of the recording */
                        WHY_COMMON_LAST,       /* value: ns before its end */
@@ -48,8 +50,9 @@ struct why_common_instance {
         const struct zone_words *words; /* NULL = nothing was said */
         uint64_t begin_ns;
         uint32_t thread, process;
-        uint32_t parent; /* location; 0 = none */
-        uint32_t cpu;    /* WHY_COMMON_NO_CPU = not known */
+        uint32_t parent;       /* location; 0 = none */
+        uint32_t device, lane; /* 0 = it is a zone of the thread */
+        uint32_t cpu;          /* WHY_COMMON_NO_CPU = not known */
 };
 
 struct why_common_row {

@@ -34,8 +34,22 @@ void why_waits_deinit(struct why_waits *g);
 /* Fills `causes`; needs profile and place_ids.  Returns 0 or -ENOMEM. */
 int why_causes_find(struct why *w);
 
+/* The same, and `delays`, of zones of devices; needs their groups.  Returns 0 or -ENOMEM. */
+int why_span_causes_find(struct why *w);
+
+/* The order of `causes`, for qsort(): surer ones first, then those with more of the extra time. */
+int why_causes_compare(const void *a, const void *b);
+
 /* Fills `zones` and `counters`.  Returns 0 or -ENOMEM. */
 int why_causes_find_parts(struct why *w);
+
+/*
+ * Fills the `device` of waits that were for devices; after why_causes_find().  Returns 0 or -ENOMEM.
+ *
+ * A device is named if it has more than half of the time that slow instances wait there, and of the time by
+ * which they wait longer than the others; one work of it, if that has more than half of the latter.
+ */
+int why_devices_find(struct why *w);
 
 /* After why_causes_find(). */
 struct why_links why_links_of(const struct why *w);

@@ -34,7 +34,13 @@ enum why_kind {               /* id; amount: */
                 WHY_WAKER = 9,      /* struct why_waker_key; ns of the waits that it ended */
                 WHY_SUSPENDED = 10, /* 0; ns that the fiber was on no thread, or its thread waited */
                 WHY_STOPPED = 11,   /* 0; ns that a signal or a debugger stopped the thread */
-                WHY_KINDS = 12,
+                /* of zones of devices: see why_spans.h */
+                WHY_ON_DEVICE = 12, /* 0; ns from its begin to its end */
+                WHY_BEHIND = 13,    /* location; ns of earlier work of its lane */
+                WHY_HOST_LATE =
+                        14, /* location of the innermost zone of the thread; ns that the lane was idle */
+                WHY_HANDED_OVER = 15, /* 0; ns that the lane was idle after that */
+                WHY_KINDS = 16,
 };
 
 struct why_row {
@@ -53,6 +59,7 @@ struct why_instance {
         uint64_t n_moves;              /* how often it was seen on another CPU than before */
         uint64_t n_gaps, n_moved_gaps; /* preemptions, and those that ended on another CPU */
         uint32_t thread;
+        uint32_t span; /* index + 1 in why_spans; 0 = it is a zone of the thread */
         bool is_slow;
         size_t first_row, n_rows;
 };

@@ -24,6 +24,12 @@
 #define WHY_SHARE_HIGH   0.05 /* of the extra time */
 #define WHY_SHARE_MEDIUM 0.25
 
+/*
+ * The parts of zones of devices are measured one by one: the slow ones must be so many spreads of the others
+ * above them.  The slowest 1 % of a normal distribution are 2.7 apart, of an exponential one 5.
+ */
+#define WHY_APART_MIN 6
+
 enum why_confidence {
         WHY_CONFIDENCE_NONE, /* not a cause of the program: measured, not judged */
         WHY_CONFIDENCE_TOO_FEW,

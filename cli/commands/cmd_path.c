@@ -28,6 +28,7 @@
 #include <string.h>
 
 #define TEXT_ROWS         12
+#define TEXT_SEGMENTS     40
 #define INSTANCE_ZONE_MAX 32
 
 enum {
@@ -188,6 +189,8 @@ static int print(const struct path *path, const struct arguments *args)
 {
         struct path_view_options options = { .path = args->path,
                                              .limit = output_options_limit(&args->output, TEXT_ROWS),
+                                             .segments_limit = output_options_limit(&args->output,
+                                                                                    TEXT_SEGMENTS),
                                              .chooses_samples = args->filter.cpu || args->filter.module };
         struct byte_buffer words = { .data = NULL };
         struct view_document document;
@@ -233,6 +236,14 @@ static int place_at(const struct loaded_trace *trace, struct path_request *reque
         return 0;
 }
 
+/* Also where nothing was found: that may be why. */
+static void complain_of_trace_end(const char *path, const struct loaded_trace *trace)
+{
+        complain_of_newer(path, trace->version, trace->n_unknown_events);
+        if (trace_ending_is_early(trace->ending))
+                complain("warning: %s: %s; showing the part before", path, trace->ending_words);
+}
+
 static int answer(struct arguments *args, int *ret_status, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
@@ -256,6 +267,8 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         args->request.event = filter.event;
         args->request.reads_code = true;
         r = path_init(&path, &trace, &filter, &args->request, err);
+        if (r == 0 || r == -ENOENT)
+                complain_of_trace_end(args->path, &trace);
         if (r != 0)
                 goto done;
         if (!path.has_switches && trace_dictionary_count(trace.dictionary, TRACE_TABLE_LOCKS) == 0) {
@@ -263,9 +276,6 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
                               "no context switches were recorded: who waited, and for whom, is unknown");
                 goto done;
         }
-        complain_of_newer(args->path, trace.version, trace.n_unknown_events);
-        if (trace_ending_is_early(trace.ending))
-                complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
         *ret_status = print(&path, args);
 
 done:

@@ -10,7 +10,6 @@
 #include "cli/options/filter_options.h"
 #include "cli/terminal/complaint.h"
 #include "export/tables/sqlite_database.h"
-#include "sampler/rights/privileges.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
@@ -130,7 +129,6 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
                         return error_set(err, -ENOTDIR, "%s: its folder does not exist", args->database);
                 return error_errno(err, "%s: a file beside it", args->database);
         }
-        invoking_user_give(fd);
         (void)close(fd);
         return 0;
 }

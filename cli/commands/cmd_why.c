@@ -27,7 +27,7 @@
 #define SLOWEST_MAX     0.5
 #define TEXT_ROWS       12
 
-enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN, LETTER_BY };
+enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN, LETTER_BY, LETTER_DEVICES };
 
 struct arguments {
         const char *path;
@@ -46,6 +46,8 @@ static const struct option_row option_rows[] = {
           "instances that last at least this long are called slow: 10ms" },
         { LETTER_BY, "by", "wall|on-cpu|waiting|own",
           "rank by this time; default: wall, or own on a busy machine" },
+        { LETTER_DEVICES, "devices", NULL,
+          "compare zones of devices of that name, also if zones of threads fit" },
         NATIVE_OPTION_ROW,
         FILTER_OPTION_ROWS_BUT_ZONE,
         OUTPUT_OPTION_ROWS,
@@ -64,7 +66,8 @@ static const struct option_table table = {
                 "functions, waits, locks and their holders, page faults, moves between CPUs; each with its share\n"
                 "and how sure that is.  Times are without what samples cost.  own is time on a CPU and own waits,\n"
                 "without the time that others had the CPU.  Waits have places and wakers in traces that were\n"
-                "recorded with --off-cpu.  docs/use/why.md says how it is computed.  TRACE is - for standard input;\n"
+                "recorded with --off-cpu.  Where only zones of devices have the name, these are compared: time on the\n"
+                "device, waits for earlier work, a host that was late.  docs/use/why.md says how it is computed.  TRACE is - for standard input;\n"
                 "default: " OPTION_DEFAULT_TRACE ".\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
@@ -132,6 +135,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_BY:
                 return take_by(args, value);
+        case LETTER_DEVICES:
+                args->request.wants_devices = true;
+                return 0;
         default:
                 r = filter_options_take(&args->filter, letter, value);
                 if (r == 0)

@@ -139,6 +139,12 @@ uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_ro
                                                                                               : 0;
 }
 
+int output_options_say_none(struct text_view filter, struct error *err)
+{
+        return error_set(err, -ENOENT, "nothing that this view shows passes the filters: %.*s",
+                         (int)filter.n_bytes, filter.bytes);
+}
+
 int output_options_check(const struct view_document *document, struct text_view filter, struct error *err)
 {
         uint64_t n_rows = 0;
@@ -148,8 +154,7 @@ int output_options_check(const struct view_document *document, struct text_view 
                         n_rows += view_table_count(document->tables[i]) + document->tables[i]->n_left_out;
         if (n_rows != 0 || filter.n_bytes == 0 || document->n_tables == 0 || document->failed)
                 return 0;
-        return error_set(err, -ENOENT, "nothing that this view shows passes the filters: %.*s",
-                         (int)filter.n_bytes, filter.bytes);
+        return output_options_say_none(filter, err);
 }
 
 int output_options_print(const struct output_options *o, const struct view_document *document)

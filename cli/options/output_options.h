@@ -107,6 +107,9 @@ uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_ro
  */
 int output_options_check(const struct view_document *document, struct text_view filter, struct error *err);
 
+/* The same answer for a view whose tables have rows that no filter leaves out.  Returns -ENOENT. */
+int output_options_say_none(struct text_view filter, struct error *err);
+
 /* Prints the document to standard output; returns the exit status, after a complaint if it failed. */
 int output_options_print(const struct output_options *o, const struct view_document *document);
 

@@ -3,6 +3,7 @@
 
 #include "analyze/cores/idle_cores.h"
 #include "analyze/cores/wall_shares.h"
+#include "analyze/devices/device_names.h"
 #include "analyze/devices/device_stats.h"
 #include "analyze/stats/frame_stats.h"
 #include "analyze/stats/frame_zones.h"
@@ -166,8 +167,12 @@ static int fill_devices(struct printing *p, struct error *err)
         struct device_stats stats;
         int r = device_stats_take(&stats, &p->trace, &p->filter, err);
 
-        if (r == 0)
+        if (r == 0 && stats.n_rows == 0 && p->options.is_filtered)
+                r = output_options_say_none(p->options.filter, err);
+        else if (r == 0)
                 devices_view_fill(&p->document, &stats, &p->trace, &p->options);
+        else if (r == -ENOENT && p->filter.has_zone)
+                r = device_names_explain_other(&p->trace, &p->filter.zone, p->filter.request.zone, err);
         device_stats_deinit(&stats);
         return r;
 }

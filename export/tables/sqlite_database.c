@@ -47,6 +47,14 @@ static struct text_view words_of(const char *words)
         return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
+static void put_known(struct sqlite_insert *i, bool is_known, uint64_t number)
+{
+        if (is_known)
+                sqlite_insert_number(i, number);
+        else
+                sqlite_insert_null(i);
+}
+
 static uint64_t since_start(const struct filling *f, uint64_t time_ns)
 {
         return time_ns > f->trace->start_ns ? time_ns - f->trace->start_ns : 0;
@@ -279,7 +287,7 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
         sqlite_insert_number(i, since_start(f, zone->begin_ns));
         sqlite_insert_number(i, zone_instance_duration_ns(zone));
         sqlite_insert_number(i, zone->self_ns);
-        sqlite_insert_number(i, zone->on_cpu_ns);
+        put_known(i, !zone->is_cpu_unknown, zone->on_cpu_ns);
         sqlite_insert_number(i, zone->depth);
         sqlite_insert_number(i, zone->closed);
         sqlite_insert_number(i, zone->outermost);
@@ -327,10 +335,7 @@ static const char *state_words(const struct thread_wait *wait)
 
 static void put_cpu(struct sqlite_insert *i, uint32_t cpu)
 {
-        if (cpu == TRACE_WALK_NO_CPU)
-                sqlite_insert_null(i);
-        else
-                sqlite_insert_number(i, cpu);
+        put_known(i, cpu != TRACE_WALK_NO_CPU, cpu);
 }
 
 /* Who got the CPU of a preempted thread: a thread's id, and a word. */
@@ -358,10 +363,7 @@ static int on_wait(void *context, struct walked_thread *thread, const struct thr
         sqlite_insert_number(i, thread->id);
         sqlite_insert_number(i, since_start(f, wait->out_ns));
         sqlite_insert_number(i, wait->in_ns > wait->out_ns ? wait->in_ns - wait->out_ns : 0);
-        if (wait->is_woken && wait->in_ns >= wait->woken_ns)
-                sqlite_insert_number(i, wait->in_ns - wait->woken_ns);
-        else
-                sqlite_insert_null(i);
+        put_known(i, wait->is_woken && wait->in_ns >= wait->woken_ns, wait->in_ns - wait->woken_ns);
         sqlite_insert_string(i, words_of(state_words(wait)));
         sqlite_insert_id(i, wait->stack);
         sqlite_insert_id(i, wait->path);
@@ -374,10 +376,7 @@ static int on_wait(void *context, struct walked_thread *thread, const struct thr
         put_cpu(i, wait->wake_cpu);
         sqlite_insert_id(i, wait->below);
         put_successor(i, wait->preempted ? wait->successor : TRACE_SUCCESSOR_UNKNOWN);
-        if (f->has_idle && wait->ended)
-                sqlite_insert_number(i, wait->idle_ns);
-        else
-                sqlite_insert_null(i);
+        put_known(i, f->has_idle && wait->ended, wait->idle_ns);
         sqlite_insert_end_row(i);
         return check(f, err);
 }
@@ -442,14 +441,8 @@ static void put_memory(struct filling *f, struct walked_thread *thread, const st
                                          : event->op == TRACE_OP_MEMORY_FREE ? "free"
                                                                              : "discard"));
         sqlite_insert_string(i, string_of(f, event->operand[0]));
-        if (event->op == TRACE_OP_MEMORY_DISCARD)
-                sqlite_insert_null(i);
-        else
-                sqlite_insert_number(i, event->operand[1]);
-        if (event->op == TRACE_OP_MEMORY_ALLOC)
-                sqlite_insert_number(i, event->memory_alloc.size_bytes);
-        else
-                sqlite_insert_null(i);
+        put_known(i, event->op != TRACE_OP_MEMORY_DISCARD, event->operand[1]);
+        put_known(i, event->op == TRACE_OP_MEMORY_ALLOC, event->memory_alloc.size_bytes);
         sqlite_insert_id(i, f->callstack);
         sqlite_insert_id(i, path);
         sqlite_insert_end_row(i);
@@ -598,10 +591,7 @@ static int put_device_span(void *context, const struct device_zone *zone, struct
         sqlite_insert_number(i, zone->end_ns - zone->begin_ns);
         sqlite_insert_number(i, zone->thread);
         sqlite_insert_id(i, zone->path);
-        if (device_zone_has_key(zone))
-                sqlite_insert_number(i, zone->key);
-        else
-                sqlite_insert_null(i);
+        put_known(i, device_zone_has_key(zone), zone->key);
         sqlite_insert_number(i, is_placed);
         sqlite_insert_number(i, since_start(d->f, zone->said_ns));
         sqlite_insert_string(i, string_of(d->f, zone->space));
@@ -621,10 +611,7 @@ static int put_device_mark(void *context, const struct device_mark *mark, struct
         d->n_marks++;
         sqlite_insert_number(i, mark->said.device);
         sqlite_insert_number(i, mark->said.lane);
-        if (is_placed)
-                sqlite_insert_number(i, since_start(d->f, mark->time_ns));
-        else
-                sqlite_insert_null(i);
+        put_known(i, is_placed, since_start(d->f, mark->time_ns));
         if (mark->said.plot != 0) {
                 device_tables_put_value(i, d->f->d, &mark->said);
         } else {
@@ -733,6 +720,9 @@ static int on_segment(void *context, const struct path_instance *instance, const
         sqlite_insert_number(i, s->depth);
         sqlite_insert_id(i, wait ? wait->stack : 0);
         sqlite_insert_id(i, wait ? wait->by : 0);
+        sqlite_insert_id(i, s->work ? s->work->device : 0);
+        put_known(i, s->work, s->work ? s->work->lane : 0);
+        sqlite_insert_id(i, s->work ? s->work->location : 0);
         sqlite_insert_end_row(i);
         return p->f->db.why.code;
 }
@@ -748,7 +738,7 @@ static int write_paths(struct filling *f, const struct sqlite_database_request *
 
         if (!r->path_zone)
                 return 0;
-        sqlite_insert_open(&filling.segments, &f->db, "path_segments", 10);
+        sqlite_insert_open(&filling.segments, &f->db, "path_segments", 13);
         code = path_init(&path, f->trace, filter ? filter : &all, &request, err);
         sqlite_insert_close(&filling.segments);
         path_deinit(&path);

@@ -35,7 +35,7 @@ const char *sqlite_schema_tables(void)
                "below INTEGER, successor INTEGER, successor_kind TEXT, idle_ns INTEGER);\n"
                "CREATE TABLE path_segments(instance INTEGER, zone_thread INTEGER, zone_begin_ns INTEGER, "
                "at_ns INTEGER, ns INTEGER, thread INTEGER, kind TEXT, depth INTEGER, stack INTEGER, "
-               "woken_by INTEGER);\n"
+               "woken_by INTEGER, device INTEGER, lane INTEGER, location INTEGER);\n"
                "CREATE TABLE fiber_switches(time_ns INTEGER, thread INTEGER, fiber INTEGER);\n"
                "CREATE TABLE messages(time_ns INTEGER, thread INTEGER, severity INTEGER, text TEXT);\n"
                "CREATE TABLE plots(time_ns INTEGER, thread INTEGER, name TEXT, value REAL);\n"

@@ -3,7 +3,7 @@
 # Zones of devices belong to the zones of threads with their keys; gaps of a device to what the program did meanwhile
 set -eu
 . tests/tap.sh
-plan 30
+plan 33
 need jq python3 sqlite3
 need_sampling
 
@@ -57,6 +57,17 @@ holds "the time of gaps is divided among zones" same "${gaps%% *}" "$(report key
 holds "most of it to prepare" same prepare "$(report keys '.idle.rows[0].name')"
 holds "shares are whole" same true "$(report keys '[.idle.rows[].share] | add | . > 0.999 and . < 1.001')"
 holds "each gap has one longest zone" same 19 "$(report keys '[.idle.rows[].gaps] | add')"
+holds "gaps of lanes: between the zones of each" same "$(query "SELECT lane || ' ' || sum(next - end_ns) || ' ' || count(*) ||
+        ' ' || max(next - end_ns) FROM (SELECT lane, end_ns, lead(begin_ns) OVER (PARTITION BY lane ORDER BY begin_ns) AS next
+        FROM device_spans) WHERE next NOT NULL GROUP BY lane ORDER BY lane")" \
+        "$(report keys '.lane_gaps.rows | group_by(.lane)[] | "\(.[0].lane) \([.[].idle_ns] | add) \(length) \([.[].idle_ns] | max)"')"
+# shellcheck disable=SC2016 # variables of jq
+holds "as the table of lanes has them, with the zone of most of that time" same "0 prepare true
+9 null true" "$(report keys '. as $all | .lanes.rows[] | .lane as $lane | [$all.lane_gaps.rows[] | select(.lane == $lane).idle_ns] as $gaps |
+        "\($lane) \(.idle_name) \(.idle_ns == ($gaps | add) and .gaps == ($gaps | length) and .longest_gap_ns == ($gaps | max))"')"
+# shellcheck disable=SC2016 # likewise
+holds "that time is divided among zones, for each lane" same true "$(report keys '. as $all | [.lanes.rows[] | .lane as $lane |
+        .idle_ns == ([$all.lane_idle.rows[] | select(.lane == $lane).idle_ns] | add)] | all')"
 holds "text has the tables" grep -q "^Host operations" <("$HYPROF" report --devices "$TMPDIR/keys.hyp")
 
 # ---- a range: the work of the last ten, the keys of which were said in it or before

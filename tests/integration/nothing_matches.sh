@@ -3,7 +3,7 @@
 # Filters that leave nothing end every command with status 1, one line that says which, and what may be meant or to be tried
 set -eu
 . tests/tap.sh
-plan 61
+plan 65
 
 need jq
 made=$BUILD/tools/made_trace
@@ -52,6 +52,18 @@ holds "the same for annotate" misses "did you mean 'function_40'?" annotate "$tr
 status=2 tries=0 holds "the unit of diff" misses "no zone 'zone-3' in this trace; did you mean 'zone_3'?" diff --per zone-3 "$trace" "$trace"
 holds "a thread that is not there" misses "no thread 't77'" report --thread t77 "$trace"
 holds "a view in which nothing is left" misses "nothing that this view shows passes the filters: CPU 1" report --locks --cpu 1 "$trace"
+cat >"$TMPDIR/device.csv" <<'END'
+name,process,thread,begin_us,duration_us,device
+idle,1,1,1000,10,
+gemm,,,1000,10,gpu 0
+END
+"$HYPROF" import -q "$TMPDIR/device.csv" -o "$TMPDIR/device.hyp"
+holds "a zone that handed nothing to a device" misses "nothing that this view shows passes the filters: zone idle" \
+        report --devices --zone idle "$TMPDIR/device.hyp"
+tries=0 holds "a range in which no device did anything" misses "nothing that this view shows passes the filters: from 0.001005000 s" \
+        report --devices --from 1005us "$TMPDIR/device.hyp"
+holds "devices: what passes is shown" ends_with 0 "$HYPROF" report --devices --to 1005us "$TMPDIR/device.hyp"
+holds "devices: without filters" ends_with 0 "$HYPROF" report --devices "$TMPDIR/device.hyp"
 holds "without filters that is an answer" ends_with 0 "$HYPROF" report --locks "$trace"
 holds "what passes is shown" ends_with 0 "$HYPROF" report --zones --cpu 1 "$trace"
 

@@ -12,9 +12,12 @@ x86_64 | aarch64 | riscv64) ;;
 *) skip_all "hardware: no pause of this processor is known" ;;
 esac
 
+# Where other programs have the CPUs, main spins while the other thread is not there yet.
+priority=(chrt -r 10)
+chrt -r 10 true 2>/dev/null || priority=()
 # The program is a copy, which can go away.
 cp "$WORKLOADS/w_pausing" "$TMPDIR/w_pausing"
-record pausing -F 2000 --off-cpu --embed=none "$TMPDIR/w_pausing"
+record pausing -F 2000 --off-cpu --embed=none "${priority[@]}" "$TMPDIR/w_pausing"
 
 ask() { "$HYPROF" path --json --limit 0 --zone frame "$TMPDIR/pausing.hyp" >"$TMPDIR/path.json"; }
 
@@ -45,7 +48,7 @@ ask
 holds "where the code is missing, it is work" same run "$(kinds_of await_first)"
 
 mv "$TMPDIR/gone" "$TMPDIR/w_pausing"
-record pausing -F 2000 --off-cpu "$TMPDIR/w_pausing"
+record pausing -F 2000 --off-cpu "${priority[@]}" "$TMPDIR/w_pausing"
 rm "$TMPDIR/w_pausing"
 ask
 holds "where the trace keeps the code, it is looked at there" same spin "$(kinds_of await_first)"

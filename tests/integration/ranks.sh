@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The recipes for ranks (docs/use/ranks.md): each rank is recorded beside the others, and all come onto one timeline
+# The recipes for ranks (docs/use/ranks.md): each rank is recorded beside the others, and all come onto one timeline; the one that is late is named
 set -eu
 . tests/tap.sh
-plan 12
+plan 36
 need jq
 need_sampling
 cd "$TMPDIR"
@@ -33,6 +33,58 @@ for rank in 0 1; do
 done
 wait
 judge launcher
+
+# ---- which rank the others wait for: rank 2 computes for longer, or none does
+zone() { # trace, zone, jq expression
+        "$HYPROF" report --zone "$2" --json --limit 0 "$1" 2>/dev/null | jq -r "$3"
+}
+n_ranks=4
+start_ranks() { # name, late rank: a recorder each
+        local rank
+        rm -f shared
+        for ((rank = 0; rank < n_ranks; rank++)); do
+                "$HYPROF" record -q -o "$1$rank.hyp" -- "$WORKLOADS/w_ranks" shared $n_ranks $rank 30 "$2" &
+        done
+        wait
+        "$HYPROF" merge -q "$1"?.hyp -o "$1.hyp"
+}
+start_ranks late 2
+for zone in step barrier; do
+        holds "$zone: four processes" same "4 4 30" "$(zone late.hyp $zone '"\(.n_ranks) \(.ranks.rows | length) \(.n_compared)"')"
+        holds "$zone: rank 2 is the one that the others wait for" grep -qE '^w_ranks@[^ ]*late2 [0-9]+: last into ' <(zone late.hyp $zone .late)
+        holds "$zone: it was last most often" same late2 "$(zone late.hyp $zone '.ranks.rows | max_by(.n_last).recording' | sed 's/.*://')"
+        holds "$zone: by most of 55 ms" compare "$(zone late.hyp $zone '.ranks.rows | max_by(.n_last).late_ns')" ">" 20000000
+done
+holds "step: the barrier is inside" same "into the last zone inside" "$(zone late.hyp step .barrier)"
+holds "barrier: the barrier is the zone" same "into an instance" "$(zone late.hyp barrier .barrier)"
+holds "step: even, as all wait" compare "$(zone late.hyp step .imbalance)" "<" 1.2
+holds "compute: uneven" compare "$(zone late.hyp compute .imbalance)" ">" 1.5
+holds "compute: the most is that of rank 2" same late2 "$(zone late.hyp compute '.ranks.rows[0].recording' | sed 's/.*://')"
+holds "the mean of a process beside the sum" same true \
+        "$(zone late.hyp step '((.total_ns / 4 - .mean_rank_ns) | fabs) < 10')"
+holds "the answer says it" grep -qE '^zone step: .* in each of 4 processes in the mean, which wait for w_ranks@[^ ]*late2 ' \
+        <(zone late.hyp step .answer)
+for by in process recording host; do
+        holds "--group-by $by" same "$by $([ $by = host ] && echo 1 || echo 4) 120" \
+                "$("$HYPROF" report --zone step --group-by $by --json late.hyp 2>/dev/null | jq -r '"\(.group_by) \(.n_groups) \([.groups.rows[].count] | add)"')"
+done
+
+late_why() { "$HYPROF" why --zone step --json "$1" 2>/dev/null | jq -r "$2"; }
+holds "why names the rank, not the barrier" grep -qE '^w_ranks@[^ ]*late2 \(PID [0-9]+\): last into the last zone inside in [0-9]+ of 30, by ' \
+        <(late_why late.hyp .late)
+holds "its answer begins with that" grep -qE '^w_ranks@[^ ]*late2 .*, so the others waited; ' <(late_why late.hyp .answer)
+
+start_ranks even -1
+holds "why of balanced ranks names none" same null "$(late_why even.hyp .late)"
+holds "balanced ranks: none is named" same null "$(zone even.hyp step .late)"
+
+# The same in one recording.
+rm -f shared
+# shellcheck disable=SC2016 # for the recorded shell
+"$HYPROF" record -q -o all.hyp -- sh -c 'for r in 0 1 2 3; do "$WORKLOADS/w_ranks" shared 4 $r 30 1 & done; wait'
+holds "one recording: four processes" same "4 30" "$(zone all.hyp step '"\(.n_ranks) \(.n_compared)"')"
+holds "one recording: the one with the most compute is the one they wait for" same "$(zone all.hyp compute '.ranks.rows[0].process')" \
+        "$(zone all.hyp step .late | sed 's/: last .*//')"
 
 # ---- MPI: the ranks meet in a barrier
 if ! command -v mpirun >/dev/null || ! command -v mpicc >/dev/null; then

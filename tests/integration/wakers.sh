@@ -92,7 +92,7 @@ holds "processes know who forked them" same "$rounds $rounds" "$(created child)"
 holds "threads know who created them" same "$rounds $rounds" "$(created join)"
 
 # ---- who gets a CPU ----
-holds "record share" start share 300
+holds "record share" start share 2000 # on a busy machine others get most turns
 other=$(tid_of share other)
 first=$(awk -F '\t' '$3 == $4 { print $4; exit }' "$TMPDIR/share.events")
 preempted() { # tid, tid of the successor or a word

@@ -3,7 +3,7 @@
 # report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
 set -eu
 . tests/tap.sh
-plan 28
+plan 29
 need jq
 need_sampling
 
@@ -89,6 +89,11 @@ else
         skips "record --idle: the rest of the time is theirs" "no BPF"
         skips "record --idle: no core is counted twice" "no BPF"
 fi
+overview_counts() {
+        "$HYPROF" report --json "$TMPDIR/serial.hyp" | jq -e '.cpus_used > 0 and .cpus_used <= .n_cpus' &&
+                "$HYPROF" report "$TMPDIR/serial.hyp" | grep -E '^ *switches .*; [0-9.]+ of [0-9]+ CPUs ran threads, on average'
+}
+holds "the overview says how many CPUs ran threads" overview_counts
 holds "recorded without --off-cpu" json bare '.warnings | map(contains("without --off-cpu")) | any' --wall
 holds "100 columns" fits --wall
 holds "100 columns" fits --idle

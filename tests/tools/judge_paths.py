@@ -106,7 +106,7 @@ def plain_function(name: str | None) -> str:
 
 
 def place_of(row: dict[str, Any]) -> str:
-    if row[KIND] == "run":
+    if row[KIND] in ("run", "device"):
         return plain_function(row[FUNCTION])
     return PLACES.get(row[KIND], f"[{row[KIND]}]")
 
@@ -260,7 +260,7 @@ def print_row(truth: Truth, load: str, verdicts: list[Verdict]) -> None:
     if not judged:
         return
     right = sum(v.is_first_right for v in judged)
-    others = sorted({f"{v.found} ({v.confidence})" for v in judged if not v.is_first_right})
+    others = sorted({f"{v.found} ({v.confidence}, machine {v.machine:.0f}%)" for v in judged if not v.is_first_right})
     walls = [v.wall_error for v in judged if v.wall_error is not None]
     idles = [v.idle_error for v in judged if v.idle_error is not None]
     print(f"{truth.name:12} {load:6} {right:3} of {len(judged):<3} {max(v.error for v in judged):9.1f}"

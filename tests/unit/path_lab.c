@@ -32,6 +32,7 @@ void path_lab_deinit(void)
         path_deinit(&path_lab.path);
         path_walk_deinit(&path_lab.walk);
         past_deinit(&path_lab.past);
+        device_works_deinit(&path_lab.works);
         loaded_trace_close(&path_lab.trace);
         free(path_lab.events);
         trace_builder_deinit(&path_lab.b);
@@ -163,6 +164,39 @@ void path_lab_zone(uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint32_t
         PATH_LAB_EVENT(thread, end_ns, ZONE_END, 0);
 }
 
+uint32_t path_lab_device(const char *name, uint64_t error_ns)
+{
+        uint32_t id = trace_dictionary_count(&path_lab.b.dictionary, TRACE_TABLE_DEVICES) + 1;
+        struct trace_device device = { .process = 1, .number = id };
+        const double period_ns = 1;
+
+        device.name = trace_builder_string(&path_lab.b, name);
+        memcpy(&device.period_bits, &period_ns, sizeof(period_ns));
+        (void)trace_builder_row(&path_lab.b, TRACE_TABLE_DEVICES, &device);
+        for (uint64_t at = 1000000000; at <= 2000000000; at += 1000000000) {
+                const struct trace_device_clock clock = {
+                        .ticks = at, .raw_ns = at, .error_ns = error_ns, .device = id
+                };
+
+                (void)trace_builder_row(&path_lab.b, TRACE_TABLE_DEVICE_CLOCKS, &clock);
+                if (error_ns == 0)
+                        break;
+        }
+        return id;
+}
+
+void path_lab_work(uint32_t thread, uint64_t asked_ns, uint32_t device, uint32_t lane, const char *kernel,
+                   uint64_t begin_ns, uint64_t end_ns)
+{
+        uint64_t key = path_lab.n_events + 1;
+
+        PATH_LAB_EVENT(thread, asked_ns, ZONE_BEGIN, trace_builder_location(&path_lab.b, "submit"));
+        PATH_LAB_EVENT(thread, asked_ns, ZONE_KEY, 0, key);
+        PATH_LAB_EVENT(thread, asked_ns, DEVICE_SPAN, device, trace_builder_location(&path_lab.b, kernel),
+                       begin_ns, end_ns - begin_ns, lane, key);
+        PATH_LAB_EVENT(thread, asked_ns + 1, ZONE_END, 0);
+}
+
 /* ------------------------------------------------------------------ the trace */
 
 static int compare_events(const void *a, const void *b)
@@ -261,17 +295,29 @@ void path_lab_load(void)
 
 /* ------------------------------------------------------------------ questions */
 
+static struct text_view name_of(const struct device_work *work)
+{
+        const struct device_work_name *name = intern_get(&path_lab.works.names, work->name, NULL);
+        const struct trace_location *row = trace_dictionary_row(path_lab.trace.dictionary,
+                                                                TRACE_TABLE_LOCATIONS, name->location);
+
+        return trace_dictionary_text(path_lab.trace.dictionary, row->name);
+}
+
 static const char *kind_of(const struct path_segment *s)
 {
         static const char *const kinds[] = {
-                [PATH_RUN] = "run",   [PATH_MACHINE] = "ready", [PATH_WAIT] = "wait",
-                [PATH_LOCK] = "lock", [PATH_UNBORN] = "unborn", [PATH_CUT] = "cut",
+                [PATH_RUN] = "run",       [PATH_MACHINE] = "ready", [PATH_WAIT] = "wait",
+                [PATH_LOCK] = "lock",     [PATH_UNBORN] = "unborn", [PATH_CUT] = "cut",
+                [PATH_LAUNCH] = "launch", [PATH_LATE] = "late",
         };
         static const char *const ends[] = {
                 [WAIT_END_UNKNOWN] = "unknown", [WAIT_END_THREAD] = "thread", [WAIT_END_PROGRAM] = "program",
                 [WAIT_END_TIMER] = "timer",     [WAIT_END_DISK] = "disk",     [WAIT_END_NETWORK] = "network",
         };
 
+        if (s->kind == PATH_DEVICE)
+                return "";
         if (s->kind == PATH_WAIT)
                 return ends[s->wait->end];
         return s->kind == PATH_MACHINE && s->wait->preempted ? "preempted" : kinds[s->kind];
@@ -281,7 +327,7 @@ static const char *kind_of(const struct path_segment *s)
 static int take_segment(void *context, const struct path_segment *s)
 {
         char text[PATH_LAB_TEXT_MAX];
-        struct text_view name = loaded_trace_thread_name(&path_lab.trace, s->thread);
+        struct text_view name = loaded_trace_thread_name(&path_lab.trace, s->thread), kernel = { "", 0 };
         size_t n = strlen(path_lab.text);
         int k;
 
@@ -291,9 +337,12 @@ static int take_segment(void *context, const struct path_segment *s)
         path_lab.told_ns = s->begin_ns;
         path_lab.sum_ns += s->end_ns - s->begin_ns;
         path_lab.n_segments++;
-        k = snprintf(text, sizeof(text), "%" PRIu64 "-%" PRIu64 " %.*s%.*s %s%s", s->begin_ns, s->end_ns,
+        if (s->kind == PATH_DEVICE)
+                kernel = name_of(s->work);
+        k = snprintf(text, sizeof(text), "%" PRIu64 "-%" PRIu64 " %.*s%.*s %.*s%s%s", s->begin_ns, s->end_ns,
                      (int)s->depth, "................................................................",
-                     (int)name.n_bytes, name.bytes, kind_of(s), n != 0 ? ", " : "");
+                     (int)name.n_bytes, name.bytes, (int)kernel.n_bytes, kernel.bytes, kind_of(s),
+                     n != 0 ? ", " : "");
         if ((size_t)k + n >= sizeof(path_lab.text))
                 return 0;
         memmove(path_lab.text + k, path_lab.text, n + 1);
@@ -307,7 +356,9 @@ const char *path_lab_walk(uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
                 path_lab_load();
         if (!path_lab.walk.take) {
                 UNIT_TEST_SPOIL(path_lab.walk);
+                ck_assert_int_eq(device_works_take_sure(&path_lab.works, &path_lab.trace, NULL), 0);
                 path_walk_init(&path_lab.walk, &path_lab.past, take_segment, NULL);
+                path_lab.walk.works = &path_lab.works;
         }
         path_lab.text[0] = '\0';
         path_lab.told_ns = end_ns;

@@ -10,6 +10,7 @@
 #ifndef TESTS_UNIT_PATH_LAB_H
 #define TESTS_UNIT_PATH_LAB_H
 
+#include "analyze/devices/device_works.h"
 #include "analyze/path/past.h"
 #include "analyze/path/path.h"
 #include "analyze/path/path_walk.h"
@@ -44,6 +45,7 @@ struct path_lab {
         bool is_written;
         struct loaded_trace trace;
         struct past past;
+        struct device_works works;
         struct path_walk walk;
         struct path path;
         char text[PATH_LAB_TEXT_MAX]; /* of the walk */
@@ -70,6 +72,12 @@ uint32_t path_lab_function(const char *function);
 /* On top of a stack: a function of the C library, of the kernel. */
 uint32_t path_lab_call(uint32_t stack, const char *function);
 uint32_t path_lab_kernel(uint32_t stack, const char *function);
+
+/* A device whose ticks are nanoseconds; its clock may be wrong by @error_ns, 0 = by what is not known. */
+uint32_t path_lab_device(const char *name, uint64_t error_ns);
+/* A zone of the thread at @asked_ns, 1 ns long, which asks for [@begin_ns, @end_ns) of @kernel on a lane. */
+void path_lab_work(uint32_t thread, uint64_t asked_ns, uint32_t device, uint32_t lane, const char *kernel,
+                   uint64_t begin_ns, uint64_t end_ns);
 
 void path_lab_event(uint32_t thread, uint64_t time_ns, enum trace_op op, const uint64_t *operands);
 #define PATH_LAB_EVENT(thread, time_ns, op, ...)           \

@@ -94,7 +94,7 @@ static void say_hosts(uint32_t thread, const struct host *hosts, size_t n)
 }
 
 /* All are reported by the second thread, when all is over. */
-static void say_spans(const struct span *spans, size_t n)
+static void say_spans_on(const struct span *spans, const uint32_t *lanes, size_t n)
 {
         trace_builder_begin_run(&f.b, THREAD_SECOND);
         for (size_t i = 0; i < n; i++) {
@@ -102,6 +102,7 @@ static void say_spans(const struct span *spans, size_t n)
 
                 event.device_span.device = spans[i].device;
                 event.device_span.location = f.locations[3];
+                event.device_span.lane = lanes ? lanes[i] : 0;
                 event.device_span.begin_ticks = spans[i].begin_ns;
                 event.device_span.length_ticks = spans[i].length_ns;
                 event.device_span.key = spans[i].key;
@@ -110,6 +111,11 @@ static void say_spans(const struct span *spans, size_t n)
         }
         trace_builder_end_run(&f.b);
         trace_builder_finish(&f.b);
+}
+
+static void say_spans(const struct span *spans, size_t n)
+{
+        say_spans_on(spans, NULL, n);
 }
 
 static void take(void)
@@ -137,12 +143,12 @@ static const struct device_host_row *row_of(uint32_t location)
 
 static const struct device_idle_row *idle_of(uint32_t device, uint32_t location)
 {
-        struct device_idle_key key = { .device = device,
+        struct device_idle_key key = { .line = device,
                                        .location = location != 0 ? f.locations[location] : 0 };
-        uint32_t id = intern_find(&f.stats.gaps.keys, &key, sizeof(key));
+        uint32_t id = intern_find(&f.stats.devices.keys, &key, sizeof(key));
 
         ck_assert_uint_ne(id, 0);
-        return &f.stats.gaps.rows[id - 1];
+        return &f.stats.devices.rows[id - 1];
 }
 
 static const struct host hosts[] = {
@@ -240,7 +246,7 @@ START_TEST(test_without_a_clock)
         take();
         ck_assert_uint_eq(row_of(1)->n_spans, 3);
         ck_assert_uint_eq(row_of(1)->n_delays + row_of(1)->n_early, 0);
-        ck_assert_uint_eq(f.stats.gaps.n_all, 0);
+        ck_assert_uint_eq(f.stats.devices.n_all, 0);
         end();
 }
 END_TEST
@@ -253,7 +259,7 @@ START_TEST(test_no_keys_no_rows)
         say_spans(&plain, 1);
         take();
         ck_assert_uint_eq(f.stats.hosts.n_rows + f.stats.hosts.n_spaces, 0);
-        ck_assert_uint_eq(f.stats.gaps.n_gaps, 0);
+        ck_assert_uint_eq(f.stats.devices.n_gaps, 0);
         end();
 }
 END_TEST
@@ -275,7 +281,7 @@ START_TEST(test_gaps)
                 { DEVICE_FIRST, 1500, 500, SPACE_NONE, 0, 0 }, { DEVICE_FIRST, 1000, 600, SPACE_NONE, 0, 0 },
                 { DEVICE_FIRST, 9000, 100, SPACE_NONE, 0, 0 },
         };
-        const struct device_gaps *g = &f.stats.gaps;
+        const struct device_lines *g = &f.stats.devices;
 
         begin(true);
         say_hosts(THREAD_FIRST, threads, LENGTH(threads));
@@ -303,6 +309,75 @@ START_TEST(test_gaps)
 }
 END_TEST
 
+static const struct device_line *lane_of(uint32_t device, uint32_t lane, uint32_t *ret_id)
+{
+        const struct device_lane_key key = { .device = device, .lane = lane };
+
+        *ret_id = intern_find(&f.stats.lane_keys, &key, sizeof(key));
+        ck_assert_uint_ne(*ret_id, 0);
+        return &f.stats.lanes.lines[*ret_id - 1];
+}
+
+/*
+ * One of two lanes always works from 1000 to 5000, so the device has no gap.  The first lane is idle from
+ * 2000 to 3000 and from 3500 to 4000, the second one from 3200 to 3400.  A lane of the same number on another
+ * device is another lane.
+ */
+START_TEST(test_gaps_of_lanes)
+{
+        static const struct host threads[] = {
+                { THREAD_FIRST, 2, 1500, 2800, SPACE_NONE, 0 },
+                { THREAD_FIRST, 1, 2900, 3300, SPACE_A, 1 },
+                { THREAD_FIRST, 1, 3600, 3700, SPACE_A, 2 },
+        };
+        static const struct span work[] = {
+                { DEVICE_FIRST, 1000, 1000, SPACE_NONE, 0, 0 },
+                { DEVICE_FIRST, 3000, 500, SPACE_A, 1, 0 },
+                { DEVICE_FIRST, 4000, 1000, SPACE_A, 2, 0 },
+                { DEVICE_FIRST, 1900, 1300, SPACE_NONE, 0, 0 },
+                { DEVICE_FIRST, 3400, 700, SPACE_NONE, 0, 0 },
+                { DEVICE_FREE, 2000, 100, SPACE_NONE, 0, 0 },
+        };
+        static const uint32_t lanes[LENGTH(work)] = { 1, 1, 1, 2, 2, 1 };
+        const struct device_lines *g = &f.stats.lanes;
+        const struct device_line *line;
+        uint32_t first, second, other;
+
+        begin(true);
+        say_hosts(THREAD_FIRST, threads, LENGTH(threads));
+        say_spans_on(work, lanes, LENGTH(work));
+        take();
+        ck_assert_uint_eq(f.stats.devices.n_gaps, 0);
+        ck_assert_uint_eq(f.stats.devices.lines[DEVICE_FIRST - 1].busy_ns, 4000);
+        line = lane_of(DEVICE_FIRST, 1, &first);
+        ck_assert_uint_eq(line->busy_ns, 2500);
+        ck_assert_uint_eq(line->idle_ns, 1500);
+        ck_assert_uint_eq(line->n_gaps, 2);
+        ck_assert_uint_eq(line->longest_ns, 1000);
+        ck_assert_uint_eq(line->host_location, f.locations[2]);
+        ck_assert_uint_eq(line->host_ns, 800);
+        line = lane_of(DEVICE_FIRST, 2, &second);
+        ck_assert_uint_eq(line->idle_ns, 200);
+        ck_assert_uint_eq(line->n_gaps, 1);
+        ck_assert_uint_eq(line->host_location, 0); /* of the thread that reported it */
+        line = lane_of(DEVICE_FREE, 1, &other);
+        ck_assert_uint_eq(line->n_gaps + line->idle_ns, 0);
+        ck_assert_uint_eq(g->n_gaps, 3);
+        ck_assert_uint_eq(g->gaps[0].line, first);
+        ck_assert_uint_eq(g->gaps[0].begin_ns, 2000);
+        ck_assert_uint_eq(g->gaps[0].end_ns, 3000);
+        ck_assert_uint_eq(g->gaps[0].thread, THREAD_FIRST);
+        ck_assert_uint_eq(g->gaps[0].host_location, f.locations[2]);
+        ck_assert_uint_eq(g->gaps[0].host_ns, 800);
+        ck_assert_uint_eq(g->gaps[1].line, first);
+        ck_assert_uint_eq(g->gaps[1].host_location, 0);
+        ck_assert_uint_eq(g->gaps[1].host_ns, 400);
+        ck_assert_uint_eq(g->gaps[2].line, second);
+        ck_assert_uint_eq(g->gaps[2].thread, THREAD_SECOND);
+        end();
+}
+END_TEST
+
 /* The innermost zone counts, and after its end the one around it. */
 START_TEST(test_zones_in_zones)
 {
@@ -326,7 +401,7 @@ START_TEST(test_zones_in_zones)
         ck_assert_uint_eq(idle_of(DEVICE_FIRST, 1)->idle_ns, 700);
         ck_assert_uint_eq(idle_of(DEVICE_FIRST, 2)->idle_ns, 500 + 800);
         ck_assert_uint_eq(idle_of(DEVICE_FIRST, 0)->idle_ns, 1000);
-        ck_assert_uint_eq(f.stats.gaps.gaps[0].host_location, f.locations[2]);
+        ck_assert_uint_eq(f.stats.devices.gaps[0].host_location, f.locations[2]);
         end();
 }
 END_TEST
@@ -334,8 +409,8 @@ END_TEST
 /* More work than is kept at once, from the last to the first in groups: each gap is found, once. */
 START_TEST(test_many_gaps)
 {
-        const uint32_t n = 3 * DEVICE_GAPS_SPANS_MAX;
-        const struct device_gaps *g = &f.stats.gaps;
+        const uint32_t n = 3 * DEVICE_LINES_SPANS_MAX;
+        const struct device_lines *g = &f.stats.devices;
 
         begin(true);
         trace_builder_begin_run(&f.b, THREAD_SECOND);

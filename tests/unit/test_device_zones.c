@@ -170,34 +170,54 @@ START_TEST(test_spans)
 }
 END_TEST
 
+static void add_busy(struct device_lines *g, uint64_t begin_ns, uint64_t end_ns)
+{
+        const struct device_zone zone = { .begin_ns = begin_ns, .end_ns = end_ns, .location = 1 };
+
+        ck_assert_int_eq(device_lines_add(g, 1, &zone, 1, false), 0);
+}
+
+static void finish_busy(struct device_lines *g, struct device_line *line)
+{
+        struct device_lines *const sets[] = { g };
+
+        ck_assert_int_eq(device_lines_finish(sets, 1, NULL, NULL), 0);
+        ck_assert_uint_eq(g->n_gaps, 0);
+        *line = g->lines[0];
+        line->spans = NULL;
+        device_lines_deinit(g);
+}
+
 START_TEST(test_busy_time_counts_once)
 {
-        struct busy_time b = { .spans = NULL };
+        struct device_lines g;
+        struct device_line line;
 
-        ck_assert_int_eq(busy_time_add(&b, 300, 400), 0);
-        ck_assert_int_eq(busy_time_add(&b, 100, 200), 0);
-        ck_assert_int_eq(busy_time_add(&b, 150, 250), 0);
-        ck_assert_int_eq(busy_time_add(&b, 120, 130), 0);
-        busy_time_finish(&b);
-        ck_assert_uint_eq(b.busy_ns, 150 + 100);
-        ck_assert_uint_eq(b.first_ns, 100);
-        ck_assert_uint_eq(b.last_ns, 400);
-        busy_time_deinit(&b);
+        ck_assert_int_eq(device_lines_init(&g, 1), 0);
+        add_busy(&g, 300, 400);
+        add_busy(&g, 100, 200);
+        add_busy(&g, 150, 250);
+        add_busy(&g, 120, 130);
+        finish_busy(&g, &line);
+        ck_assert_uint_eq(line.busy_ns, 150 + 100);
+        ck_assert_uint_eq(line.total_ns, 310);
+        ck_assert_uint_eq(line.first_ns, 100);
+        ck_assert_uint_eq(line.last_ns, 400);
         /* As many as there are, each apart from the others, in turns of two threads. */
+        ck_assert_int_eq(device_lines_init(&g, 1), 0);
         for (uint64_t i = 0; i < 100000; i++)
-                ck_assert_int_eq(busy_time_add(&b, (i ^ 1) * 10, (i ^ 1) * 10 + 4), 0);
-        ck_assert_uint_le(b.n_spans, DEVICE_STATS_SPANS_MAX);
-        busy_time_finish(&b);
-        ck_assert_uint_eq(b.busy_ns, 400000);
-        busy_time_deinit(&b);
+                add_busy(&g, (i ^ 1) * 10, (i ^ 1) * 10 + 4);
+        ck_assert_uint_le(g.lines[0].n_spans, DEVICE_LINES_SPANS_MAX);
+        finish_busy(&g, &line);
+        ck_assert_uint_eq(line.busy_ns, 400000);
         /* A value that comes after its time was settled does not count again. */
-        for (uint64_t i = 0; i < 2 * DEVICE_STATS_SPANS_MAX; i++)
-                ck_assert_int_eq(busy_time_add(&b, i * 10, i * 10 + 4), 0);
-        ck_assert_int_eq(busy_time_add(&b, 0, 4), 0);
-        ck_assert_int_eq(busy_time_add(&b, 10, 13), 0);
-        busy_time_finish(&b);
-        ck_assert_uint_eq(b.busy_ns, 2 * DEVICE_STATS_SPANS_MAX * 4);
-        busy_time_deinit(&b);
+        ck_assert_int_eq(device_lines_init(&g, 1), 0);
+        for (uint64_t i = 0; i < 2 * DEVICE_LINES_SPANS_MAX; i++)
+                add_busy(&g, i * 10, i * 10 + 4);
+        add_busy(&g, 0, 4);
+        add_busy(&g, 10, 13);
+        finish_busy(&g, &line);
+        ck_assert_uint_eq(line.busy_ns, 2 * DEVICE_LINES_SPANS_MAX * 4);
 }
 END_TEST
 

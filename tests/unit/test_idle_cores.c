@@ -367,7 +367,7 @@ START_TEST(test_behind_a_recorded_thread)
 }
 END_TEST
 
-/* A thread that could run, the only one, keeps no more than one CPU busy with others. */
+/* The same beside a thread that waits to the end; a quota that kept it from all CPUs is the cause of all. */
 START_TEST(test_others_have_one)
 {
         thread_scene_init(&s, "4", 1000);
@@ -378,7 +378,29 @@ START_TEST(test_others_have_one)
         thread_scene_end(&s);
         take(NULL);
         EXPECT_SHARE(IDLE_OTHERS, NULL, NULL, 0.25);
-        EXPECT_SHARE(IDLE_READY, NULL, NULL, 0.75);
+        EXPECT_SHARE(IDLE_TOO_FEW, NULL, NULL, 0.75);
+        expect_whole();
+}
+END_TEST
+
+/* The same beside a thread that waits to the end; where a quota kept it from all CPUs, that is the cause. */
+START_LOOP_TEST(test_the_only_one_beside_a_wait_to_the_end, 0, 2)
+{
+        thread_scene_init(&s, "4", 1000);
+        if (_i == 1)
+                trace_builder_meta(&s.b, "cpu_throttled", "5000000+1000000=1000000;");
+        thread_scene_begin(&s, thread_scene_thread(&s, "main", 0));
+        thread_scene_in(&s, 0);
+        thread_scene_out(&s, 0, s.mutex);
+        thread_scene_end(&s);
+        thread_scene_begin(&s, thread_scene_thread(&s, "w", 0));
+        thread_scene_in(&s, 0);
+        thread_scene_preempt(&s, 0);
+        thread_scene_in(&s, 1000);
+        thread_scene_end(&s);
+        take(NULL);
+        EXPECT_SHARE(IDLE_TOO_FEW, NULL, NULL, _i == 0 ? 0.75 : 0);
+        EXPECT_SHARE(IDLE_QUOTA, NULL, NULL, _i == 0 ? 0 : 1);
         expect_whole();
 }
 END_TEST

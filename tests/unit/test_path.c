@@ -127,25 +127,57 @@ END_TEST
 
 /* ------------------------------------------------------------------ the machine */
 
-/* main is ready for 6 of 10 ms; the CPU has what the case says. */
-static void add_ready(uint64_t t)
+/* main is ready for @n of 10 ms; the CPU has what the case says. */
+static void add_ready_for(uint64_t t, uint64_t n)
 {
         path_lab_zone(m, t, t + 10 * MS, frame);
-        path_lab_samples(m, t, t + 4 * MS, MS / 2, serial);
-        path_lab_preempt(m, t + 4 * MS, t + 10 * MS - 1);
+        path_lab_samples(m, t, t + (10 - n) * MS, MS / 4, serial);
+        path_lab_preempt(m, t + (10 - n) * MS, t + 10 * MS - 1);
 }
 
-START_TEST(test_others)
+static void add_ready(uint64_t t)
 {
+        add_ready_for(t, 6);
+}
+
+static const struct others_case {
+        uint64_t ms; /* of 10 */
+        enum path_confidence confidence;
+} others_cases[] = { { 1, PATH_CONFIDENCE_HIGH }, { 3, PATH_CONFIDENCE_MEDIUM }, { 6, PATH_CONFIDENCE_LOW } };
+
+START_LOOP_TEST(test_others, 0, sizeof(others_cases) / sizeof(others_cases[0]))
+{
+        const struct others_case *c = &others_cases[_i];
+
         for (uint64_t i = 0; i < 10; i++)
-                add_ready(20 * MS * (i + 1));
+                add_ready_for(20 * MS * (i + 1), c->ms);
         path_lab_get(&frames);
-        PATH_LAB_SHARE(RUN, "main", "serial", 1); /* of the rest */
-        PATH_LAB_SHARE(OTHERS, "main", "", 0.6);  /* of all */
+        PATH_LAB_SHARE(RUN, "main", "serial", 1);               /* of the rest */
+        PATH_LAB_SHARE(OTHERS, "main", "", (double)c->ms / 10); /* of all */
         path_lab_whole();
-        ck_assert(fabs(path_lab.path.machine_share - 0.6) < 0.001);
-        ck_assert_int_eq(path_lab.path.confidence, PATH_CONFIDENCE_MEDIUM);
+        ck_assert(fabs(path_lab.path.machine_share - (double)c->ms / 10) < 0.001);
+        ck_assert_int_eq(path_lab.path.confidence, c->confidence);
         ck_assert_uint_eq(path_sums_key(&path_lab.path.sums, path_lab.path.order[0])->kind, PATH_ROW_RUN);
+}
+END_TEST
+
+/* At a barrier: what a runs in main's wait makes up for what other programs took from it before. */
+START_TEST(test_late_is_others)
+{
+        for (uint64_t i = 0; i < 10; i++) {
+                uint64_t t = 20 * MS * (i + 1);
+
+                path_lab_zone(m, t, t + 10 * MS, frame);
+                path_lab_samples(m, t, t + 7 * MS, MS / 4, serial);
+                path_lab_wait(m, t + 7 * MS, t + 10 * MS - 1, t + 10 * MS - 1, a, waits);
+                path_lab_samples(a, t, t + 10 * MS, MS / 4, work);
+                path_lab_preempt(a, t + MS, t + 3 * MS);
+        }
+        path_lab_get(&frames);
+        PATH_LAB_SHARE(RUN, "main", "serial", 0.875);
+        PATH_LAB_SHARE(RUN, "a", "work", 0.125);
+        path_lab_whole();
+        ck_assert(fabs(path_lab.path.machine_share - 0.2) < 0.001);
 }
 END_TEST
 

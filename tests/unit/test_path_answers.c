@@ -161,6 +161,7 @@ END_TEST
 /* No function has a tenth of the time: the threads are named. */
 START_TEST(test_no_function)
 {
+        const uint64_t step_ns = 19 * MS / 2 / 12;
         char name[8] = "f?";
         uint32_t functions[12];
 
@@ -173,7 +174,7 @@ START_TEST(test_no_function)
                 await(m, t + MS / 2, t + 10 * MS, a, reads);
                 path_lab_samples(m, t, t + MS / 2, MS / 4, serial);
                 for (uint64_t i = 0; i < 12; i++)
-                        path_lab_samples(a, t + MS + i * MS / 2, t + MS + i * MS / 2 + 1, MS / 2,
+                        path_lab_samples(a, t + MS / 2 + i * step_ns, t + MS / 2 + i * step_ns + 1, step_ns,
                                          functions[i]);
         }
         ck_assert_str_eq(answer(),
@@ -312,6 +313,97 @@ START_LOOP_TEST(test_unknown_lowers_the_confidence, 0, sizeof(unknowns) / sizeof
                       words);
         ck_assert_msg((strstr(words, "less certain") != NULL) == (unknowns[_i].unknown_ns > 2 * MS), "%s",
                       words);
+}
+END_TEST
+
+/* Threads run, and so much of each 10 ms has no samples: beyond 30 and 60 %. */
+static const struct {
+        uint64_t unsampled_ns;
+        enum path_confidence confidence;
+        const char *tail;
+} unsampled[] = {
+        { 0, PATH_CONFIDENCE_HIGH, "'a' ran serial()" },
+        { 2 * MS, PATH_CONFIDENCE_HIGH, "'a' ran serial()" },
+        { 4 * MS, PATH_CONFIDENCE_MEDIUM, "; 40% of the time on CPUs has no samples: less certain" },
+        { 6 * MS, PATH_CONFIDENCE_MEDIUM, "; 60% of the time on CPUs has no samples: less certain" },
+        { 7 * MS, PATH_CONFIDENCE_LOW, "; 70% of the time on CPUs has no samples: less certain" },
+};
+
+START_LOOP_TEST(test_time_without_samples_lowers_the_confidence, 0, sizeof(unsampled) / sizeof(unsampled[0]))
+{
+        const char *words, *tail = unsampled[_i].tail;
+
+        EACH_FRAME(t)
+        {
+                path_lab_samples(m, t + unsampled[_i].unsampled_ns, t + 9 * MS, MS / 4, serial);
+                await(m, t + 9 * MS, t + 10 * MS, a, reads); /* so that switches are recorded */
+                run(a, t + 9 * MS, t + 10 * MS, serial);
+        }
+        words = answer();
+        ck_assert_int_eq(path_lab.path.confidence, unsampled[_i].confidence);
+        ck_assert_msg(strlen(words) >= strlen(tail) &&
+                              strcmp(words + strlen(words) - strlen(tail), tail) == 0,
+                      "%s", words);
+}
+END_TEST
+
+/* A fiber waits in which another one on the same thread runs; a thread has the name of the first one. */
+START_TEST(test_fibers_and_namesakes)
+{
+        uint32_t asker = path_lab_fiber("asker"), hog = path_lab_fiber("hog");
+        uint32_t second = path_lab_thread("main", 1);
+        uint32_t joins = trace_builder_location(&path_lab.b, "join");
+
+        EACH_FRAME(t)
+        {
+                path_lab_zone(asker, t, t + 8 * MS, joins);
+                PATH_LAB_EVENT(a, t, FIBER_ENTER, asker);
+                PATH_LAB_EVENT(a, t + MS, FIBER_LEAVE, 0);
+                PATH_LAB_EVENT(a, t + MS, FIBER_ENTER, hog);
+                PATH_LAB_EVENT(a, t + 7 * MS, FIBER_LEAVE, 0);
+                PATH_LAB_EVENT(a, t + 7 * MS, FIBER_ENTER, asker);
+                PATH_LAB_EVENT(a, t + 9 * MS, FIBER_LEAVE, 0);
+                run(a, t, t + 9 * MS, work);
+                await(m, t, t + 10 * MS, second, reads);
+                run(second, t, t + 10 * MS, work);
+        }
+        ck_assert_str_eq(answer_to(&(struct path_request){ .zone = "join" }),
+                         "75% of 'join' (20 instances, mean 8.00 ms): fiber 'hog' ran work(); asker waited "
+                         "for it; 25% asker ran work()");
+        ck_assert_str_eq(answer(), "100% of 'frame' (20 instances, mean 10.0 ms): another thread 'main' ran "
+                                   "work(); main waited for it in read()");
+}
+END_TEST
+
+/* Beside 40 context switches of the recording: beyond 1 and 10 %. */
+static const struct {
+        uint64_t n_lost;
+        enum path_confidence confidence;
+        const char *tail;
+} losses[] = {
+        { 0, PATH_CONFIDENCE_HIGH, "in read()" },
+        { 1, PATH_CONFIDENCE_MEDIUM, "; 2% of the context switches were lost: less certain" },
+        { 4, PATH_CONFIDENCE_MEDIUM, "; 9% of the context switches were lost: less certain" },
+        { 10, PATH_CONFIDENCE_LOW, "; 20% of the context switches were lost: less certain" },
+};
+
+START_LOOP_TEST(test_lost_switches_lower_the_confidence, 0, sizeof(losses) / sizeof(losses[0]))
+{
+        const struct trace_loss loss = { .reason = TRACE_LOSS_SWITCHES_LOST, .count = losses[_i].n_lost };
+        const char *words, *tail = losses[_i].tail;
+
+        if (loss.count != 0)
+                (void)trace_builder_row(&path_lab.b, TRACE_TABLE_LOSSES, &loss);
+        EACH_FRAME(t)
+        {
+                await(m, t, t + 10 * MS, a, reads);
+                run(a, t, t + 10 * MS, work);
+        }
+        words = answer();
+        ck_assert_int_eq(path_lab.path.confidence, losses[_i].confidence);
+        ck_assert_msg(strlen(words) >= strlen(tail) &&
+                              strcmp(words + strlen(words) - strlen(tail), tail) == 0,
+                      "%s", words);
 }
 END_TEST
 

@@ -128,7 +128,7 @@ START_TEST(test_nothing_at_all)
         struct error err = ERROR_NONE;
 
         ck_assert_int_eq(path_lab_ask(&(struct path_request){ .zone = NULL }, NULL, &err), -ENOENT);
-        ck_assert_str_eq(err.text, "no time of a thread that begins a path passes the filters");
+        ck_assert_str_eq(err.text, "the trace has no thread whose path could be followed");
 }
 END_TEST
 

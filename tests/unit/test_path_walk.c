@@ -112,6 +112,63 @@ START_TEST(test_barrier)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ late */
+
+/* m waits for a from 1500 to 1900; what a lost before that, more than m, it makes up for in the wait. */
+START_TEST(test_late)
+{
+        path_lab_preempt(a, 1100, 1300);
+        path_lab_wait(m, 1500, 1900, 1900, a, here);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
+                         "1000-1500 m run, 1500-1700 .a late, 1700-1900 .a run, 1900-2000 m run");
+        /* no loss before the time that is asked for */
+        ck_assert_str_eq(path_lab_walk(m, 1250, 2000),
+                         "1250-1500 m run, 1500-1550 .a late, 1550-1900 .a run, 1900-2000 m run");
+}
+END_TEST
+
+START_TEST(test_both_were_late)
+{
+        path_lab_preempt(a, 1100, 1300);
+        path_lab_preempt(m, 1200, 1350);
+        path_lab_wait(m, 1500, 1900, 1900, a, here);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
+                         "1000-1200 m run, 1200-1350 m preempted, 1350-1500 m run, 1500-1550 .a late, "
+                         "1550-1900 .a run, 1900-2000 m run");
+}
+END_TEST
+
+/* It is late by what it runs, and not by the time; a wait of its own ends that. */
+START_TEST(test_late_and_preempted_again)
+{
+        path_lab_preempt(a, 1100, 1300);
+        path_lab_preempt(a, 1550, 1600);
+        path_lab_wait(a, 1650, 1700, 1700, b, there);
+        path_lab_wait(m, 1500, 1900, 1900, a, here);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
+                         "1000-1500 m run, 1500-1700 ..b run, 1700-1900 .a run, 1900-2000 m run");
+        ck_assert_str_eq(path_lab_walk(m, 1000, 1640),
+                         "1000-1500 m run, 1500-1550 .a late, 1550-1600 .a preempted, 1600-1640 .a late");
+}
+END_TEST
+
+/* It did not make a late what its CPU did before it had work, nor what a thread of its process did. */
+START_TEST(test_not_late)
+{
+        uint32_t own = path_lab_thread("own", 1);
+
+        path_lab_preempt(a, 1050, 1100);
+        path_lab_wait(a, 1150, 1200, 1250, m, there);
+        path_lab_wait(m, 1500, 1900, 1900, a, here);
+        path_lab_out(own, 900, 0);
+        path_lab_in(own, 1420);
+        path_lab_out(own, 1450, 0);
+        path_lab_preempt(a, 1420, 1450);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
+                         "1000-1500 m run, 1500-1550 .a late, 1550-1900 .a run, 1900-2000 m run");
+}
+END_TEST
+
 /* ------------------------------------------------------------------ joins */
 
 /* Waits for three results in one place: what ended the last one counts for the whole time. */

@@ -76,3 +76,26 @@ START_TEST(test_programs_that_compete)
         ck_assert_str_eq(answer(NULL), "98% of the run (2.01 us): sort");
 }
 END_TEST
+
+/* Another process of the same program is called a process, not a thread. */
+START_TEST(test_process_of_the_same_program)
+{
+        uint32_t child = path_lab_new_thread("sh", 1, 40, 1, 10);
+
+        path_lab_wait(shell, 2020, 9000, 9000, child, 0);
+        path_lab_samples(child, 2000, 9000, 10, path_lab_function("expand"));
+        path_lab_samples(shell, 9000, 9010, 10, 0);
+        ck_assert_ptr_nonnull(strstr(answer(NULL), "process 'sh' ran expand()"));
+}
+END_TEST
+
+/* Such a wait is not unknown: nothing ended it, and the answer is as certain as any. */
+START_TEST(test_wait_that_had_not_ended)
+{
+        path_lab_samples(sort, 20, 2000, 10, path_lab_function("compare"));
+        path_lab_out(shell, 2030, path_lab_kernel(path_lab_function("await"), "do_wait"));
+        path_lab_samples(sort, 2100, 90000, 10, path_lab_function("compare"));
+        ck_assert_str_eq(answer(NULL), "98% of the run (90.0 us): sh waited in await(), which had not ended");
+        ck_assert(path_unknown_share(&path_lab.path) < 0.01);
+}
+END_TEST

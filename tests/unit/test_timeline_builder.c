@@ -366,6 +366,40 @@ START_TEST(a_thread_that_wakes_itself_runs)
 }
 END_TEST
 
+/* Loop test: when an imported thread was on a CPU is known from its context switches alone. */
+START_LOOP_TEST(an_imported_thread_does_not_run, 0, 2)
+{
+        const struct trace_process process = { .pid = 7 };
+        struct trace_thread thread = { .kind = TRACE_THREAD_IMPORTED, .tid = 7 };
+        uint32_t n_lanes = 0, id;
+        struct timeline_index t;
+
+        thread.process = trace_builder_row(&b, TRACE_TABLE_PROCESSES, &process);
+        id = trace_builder_row(&b, TRACE_TABLE_THREADS, &thread);
+        trace_builder_meta(&b, "start_raw_ns", "1000");
+        (void)trace_builder_location(&b, "a");
+        trace_builder_begin_run(&b, id);
+        TRACE_BUILDER_ADD(&b, 1050, THREAD_NAME, trace_builder_string(&b, "one"));
+        trace_builder_begin_zone(&b, 1100, 1);
+        trace_builder_event(&b, 1300, TRACE_OP_ZONE_END);
+        if (_i == 1) {
+                TRACE_BUILDER_ADD(&b, 1400, SWITCH_IN, 3);
+                TRACE_BUILDER_ADD(&b, 1450, SWITCH_OUT, 3);
+        }
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        build(&t, b.path);
+        for (uint32_t i = 0; i < t.n_lanes; i++)
+                n_lanes += timeline_index_lane_facts(&t, i).kind == TIMELINE_LANE_STATES;
+        ck_assert_uint_eq(n_lanes, (uint32_t)_i);
+        if (_i == 1)
+                check_lane(&t, TIMELINE_TRACK_THREAD, "one", TIMELINE_LANE_STATES, 0,
+                           "400-450:10000003 450-450:20000000 ");
+        check_lane(&t, TIMELINE_TRACK_THREAD, "one", TIMELINE_LANE_ZONES, 0, "100-300:1 ");
+        timeline_index_deinit(&t);
+}
+END_TEST
+
 /* A count of 500 in 100 ns is 5,000,000,000 a second; the time off the CPU does not count. */
 START_TEST(counters_are_rates_of_the_time_on_a_cpu)
 {

@@ -222,6 +222,38 @@ START_LOOP_TEST(test_nothing_to_find, 1, 5)
 }
 END_TEST
 
+/* A zone of a fiber, from 10 to 90 ms; the worker runs the fiber from 20 to 40 ms, then something else. */
+START_TEST(test_zone_of_a_fiber)
+{
+        const struct trace_filter_request request = { .zone = "request" };
+        uint32_t worker, fiber, working, flushing;
+
+        thread_scene_init(&s, "2", 100);
+        working = thread_scene_function(&s, "work");
+        flushing = thread_scene_function(&s, "flush");
+        worker = thread_scene_thread(&s, "w", 0);
+        fiber = trace_builder_fiber(&s.b, 100, 1);
+        thread_scene_begin(&s, worker);
+        thread_scene_in(&s, 0);
+        TRACE_BUILDER_ADD(&s.b, THREAD_SCENE_START_NS + 20 * THREAD_SCENE_MS, FIBER_ENTER, fiber);
+        thread_scene_work(&s, 20, 40, working);
+        TRACE_BUILDER_ADD(&s.b, THREAD_SCENE_START_NS + 40 * THREAD_SCENE_MS, FIBER_LEAVE, 0);
+        thread_scene_work(&s, 40, 100, flushing);
+        thread_scene_end(&s);
+        thread_scene_begin(&s, fiber);
+        trace_builder_begin_zone(&s.b, THREAD_SCENE_START_NS + 10 * THREAD_SCENE_MS,
+                                 trace_builder_location(&s.b, "request"));
+        trace_builder_event(&s.b, THREAD_SCENE_START_NS + 90 * THREAD_SCENE_MS, TRACE_OP_ZONE_END);
+        thread_scene_end(&s);
+        take(&request);
+        ck_assert_uint_eq(shares.wall_ns, 80 * THREAD_SCENE_MS);
+        expect_share(WALL_ROW_FUNCTION, "work", 20.0 / 70, 1e-9); /* samples begin at 20 ms */
+        ck_assert_uint_eq(row_of(WALL_ROW_FUNCTION, "flush").n_samples, 0);
+        expect_share(WALL_ROW_ELSEWHERE, NULL, 50.0 / 70, 1e-9);
+        expect_whole();
+}
+END_TEST
+
 /* Only while the zone is open, and only its threads by name; the rest of that time is one row. */
 START_TEST(test_zone)
 {

@@ -9,6 +9,7 @@
 #include "format/trace_event.h"
 #include "tests/unit/path_lab.h"
 #include "tests/unit/unit_test.h"
+#include "view/path/what_if_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -138,6 +139,7 @@ START_TEST(test_refused_requests)
                                              "a=nan",
                                              "a= 0.5",
                                              "a=0.5 ",
+                                             "a=0,b=1,a=0.5",
                                              "a=0.00000000000000000000000000000000001",
                                              "a=0,b=0,c=0,d=0,e=0,f=0,g=0,h=0,i=0" };
         struct what_if_request r;
@@ -190,6 +192,17 @@ START_TEST(test_turns)
         /* not on the path, and nothing saved */
         GAINS("other=0", 0);
         GAINS("work=1", 0);
+}
+END_TEST
+
+/* A bound is never more than what is, though the replay may leave less time to other programs. */
+START_TEST(test_no_bound_above_what_is)
+{
+        add_turns();
+        GAINS("other=0", 0);
+        path_lab.path.what_if.then.total_ns += N * MS;
+        ck_assert_double_eq(what_if_words_then_ns(&path_lab.path), what_if_words_before_ns(&path_lab.path));
+        ck_assert_double_eq(what_if_words_gain(&path_lab.path), 0);
 }
 END_TEST
 

@@ -6,6 +6,7 @@
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/why/why.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/asked_why.h"
@@ -646,6 +647,20 @@ START_LOOP_TEST(test_odd_traces, 0, 4)
 }
 END_TEST
 
+static bool points_to_path(void)
+{
+        struct why_view_options options = { .path = "fibers.hyp" };
+        struct view_document document;
+        bool does;
+
+        view_document_init(&document, why_view_schema.name);
+        why_view_fill(&document, &a.why, &a.trace, &options);
+        byte_buffer_add_u8(&document.hints, 0);
+        does = strstr((const char *)document.hints.data, "hyprof path --zone request fibers.hyp\n") != NULL;
+        view_document_deinit(&document);
+        return does;
+}
+
 /* The worker of PLANT_ZONE is a fiber here, which its thread leaves in slow instances. */
 START_LOOP_TEST(test_fibers_are_suspended, 0, 2)
 {
@@ -678,6 +693,7 @@ START_LOOP_TEST(test_fibers_are_suspended, 0, 2)
         ask(&slowest);
         answer = why_find_answer(&a.why);
         ck_assert(a.why.are_fibers);
+        ck_assert(points_to_path());
         ck_assert_msg((answer != NULL) == (_i == 0), "%s", a.answer);
         ck_assert_msg(strstr(a.answer, _i == 0 ? "suspended" : "others had the CPU") != NULL, "%s", a.answer);
         ck_assert_int_eq(a.why.by, _i == 0 ? WHY_BY_WALL : WHY_BY_OWN);

@@ -8,6 +8,7 @@
 #include "view/document/document_format.h"
 #include "view/document/json_value.h"
 #include "view/document/view_document.h"
+#include "view/text/utf8.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -59,10 +60,48 @@ static json_t *pack_cell(const struct view_document *d, enum view_type type, con
         return isfinite(cell->real) ? json_real(cell->real) : json_null();
 }
 
+/* Where a value goes, and how long it is. */
+struct sink {
+        FILE *out; /* NULL = it is only measured */
+        size_t n_bytes;
+};
+
+static void put(struct sink *sink, const char *bytes, size_t n_bytes)
+{
+        if (sink->out)
+                (void)fwrite(bytes, 1, n_bytes, sink->out);
+        sink->n_bytes += n_bytes;
+}
+
+/* Escapes what a terminal would not show as a character: jansson does that for ASCII alone. */
+static int put_safely(const char *bytes, size_t n_bytes, void *context)
+{
+        struct sink *sink = context;
+        size_t begin = 0, at = 0;
+
+        while (at < n_bytes) {
+                char escape[UTF8_ESCAPE_BYTES];
+                uint32_t character = 0;
+                size_t length = (unsigned char)bytes[at] < 0x80
+                                        ? 0
+                                        : utf8_decode(bytes + at, n_bytes - at, &character);
+
+                if (length > 0 && !utf8_is_safe(character)) {
+                        put(sink, bytes + begin, at - begin);
+                        put(sink, escape, utf8_escape_json(character, escape));
+                        begin = at + length;
+                }
+                at += length > 0 ? length : 1;
+        }
+        put(sink, bytes + begin, n_bytes - begin);
+        return 0;
+}
+
 /* Writes a value and releases it.  Returns 0 or -ENOMEM. */
 static int dump(json_t *json, FILE *out)
 {
-        int r = json ? json_dumpf(json, out, DUMP_FLAGS) : -1;
+        struct sink sink = { .out = out };
+        int r = json ? json_dump_callback(json, put_safely, &sink, DUMP_FLAGS) : -1;
 
         json_decref(json);
         /* The caller checks for write errors. */
@@ -218,8 +257,10 @@ static size_t fit_rows(const struct view_document *d, const struct view_table *t
 
         for (size_t i = shown.first; i < shown.end; i++) {
                 json_t *row = pack_row(d, t, i);
+                struct sink sink = { .out = NULL };
 
-                n_bytes += row ? json_dumpb(row, NULL, 0, DUMP_FLAGS) + ROW_MARKS : 0;
+                if (row && json_dump_callback(row, put_safely, &sink, DUMP_FLAGS) == 0)
+                        n_bytes += sink.n_bytes + ROW_MARKS;
                 json_decref(row);
                 if (n_bytes > budget) {
                         *ret_bytes = n_bytes;

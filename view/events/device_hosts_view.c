@@ -10,25 +10,6 @@
 
 #include <stdlib.h>
 
-static struct text_view name_of(const struct event_names *n, uint32_t device)
-{
-        const struct trace_device *row = trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_DEVICES,
-                                                              device);
-
-        return trace_dictionary_text(n->trace->dictionary, row->name);
-}
-
-/* The zone of a thread; 0 = it was in none. */
-static struct view_value zone_name(const struct event_names *n, uint32_t location)
-{
-        return location != 0 ? view_text(event_names_zone(n, location)) : view_unknown();
-}
-
-static struct view_value zone_handle(uint32_t location)
-{
-        return location != 0 ? view_handle('z', location) : view_unknown();
-}
-
 static struct view_value space_name(const struct event_names *n, uint32_t space)
 {
         return space != 0 ? view_text(trace_dictionary_text(n->trace->dictionary, space)) : view_unknown();
@@ -67,62 +48,28 @@ static struct view_value known_of_all(const struct event_names *n, uint64_t coun
         COLUMN(COUNT, "spans", "on devices", view_number(row->n_spans), "zones of devices with a key")        \
         COLUMN(COUNT, "without_zone", "without zone", view_number(row->n_without_key),                        \
                "of these: no zone of a thread said it")
-#define GAP_COLUMNS(COLUMN)                                                                                   \
-        COLUMN(STRING, "device", "device", view_text(name_of(n, gap->device)), NULL, .n_columns_max = 30)     \
-        COLUMN(TIME, "at_ns", "at", view_number(event_names_since_start(n, gap->begin_ns)), NULL)             \
-        COLUMN(DURATION, "idle_ns", "idle", view_number(gap->end_ns - gap->begin_ns),                         \
-               "until the next zone of the device begins")                                                    \
-        COLUMN(HANDLE, "zone", "", zone_handle(gap->host_location), NULL)                                     \
-        COLUMN(STRING, "name", "meanwhile in", zone_name(n, gap->host_location),                              \
-               "the innermost zone in which the thread was the longest; null = in no zone")                   \
-        COLUMN(DURATION, "host_ns", "for", view_number(gap->host_ns), "how long it was there")                \
-        COLUMN(STRING, "thread", "thread", event_names_thread(n, gap->thread),                                \
-               "which brings the next zone of the device: by its key, else it reported it",                   \
-               .n_columns_max = 20)                                                                           \
-        COLUMN(STRING, "next", "next", view_text(event_names_zone(n, gap->location)),                         \
-               "the zone of the device that ends it", .n_columns_max = 30)                                    \
-        COLUMN(ID, "device_id", "device id", view_number(gap->device), NULL)
-#define IDLE_COLUMNS(COLUMN)                                                                                  \
-        COLUMN(STRING, "device", "device", view_text(name_of(n, key->device)), NULL, .n_columns_max = 30)     \
-        COLUMN(HANDLE, "zone", "", zone_handle(key->location), NULL)                                          \
-        COLUMN(STRING, "name", "meanwhile in", zone_name(n, key->location),                                   \
-               "a zone, the innermost one, of the thread that brings the next work; null = in no zone")       \
-        COLUMN(DURATION, "idle_ns", "idle", view_number(row->idle_ns), "the time of gaps in that zone")       \
-        COLUMN(SHARE, "share", "%",                                                                           \
-               g->all_ns != 0 ? view_real((double)row->idle_ns / (double)g->all_ns) : view_unknown(),         \
-               "of the gaps of all devices")                                                                  \
-        COLUMN(COUNT, "gaps", "gaps", view_number(row->n_gaps), "in which the thread was there the longest")  \
-        COLUMN(ID, "device_id", "device id", view_number(key->device), NULL)
 /* clang-format on */
 
 static const struct view_column host_columns[] = { HOST_COLUMNS(VIEW_COLUMN) };
 static const struct view_column key_columns[] = { KEY_COLUMNS(VIEW_COLUMN) };
-static const struct view_column gap_columns[] = { GAP_COLUMNS(VIEW_COLUMN) };
-static const struct view_column idle_columns[] = { IDLE_COLUMNS(VIEW_COLUMN) };
 const struct answer_part device_hosts_part = ANSWER_TABLE(
         "host_operations", host_columns, "zones of threads that said keys, by the time of devices",
         .may_be_absent = true);
 const struct answer_part device_keys_part = ANSWER_TABLE(
         "keys", key_columns, "a kind of key, which joins zones of threads and of devices",
         .may_be_absent = true);
-const struct answer_part device_gaps_part = ANSWER_TABLE(
-        "gaps", gap_columns, "a time between two zones of a device in which it had none, the longest first",
-        .may_be_absent = true);
-const struct answer_part device_idle_part = ANSWER_TABLE(
-        "idle", idle_columns, "a zone of a thread in which it was while a device was idle, by that time",
-        .may_be_absent = true);
 
 /* ------------------------------------------------------------------ the order of rows */
 
-/* The input of the comparisons. */
+/* The input of the comparison. */
 struct row_order {
-        const struct device_stats *stats;
+        const struct device_hosts *hosts;
 };
 
 static int compare_hosts(const void *left, const void *right, void *context)
 {
         const struct row_order *rows = context;
-        const struct device_hosts *h = &rows->stats->hosts;
+        const struct device_hosts *h = rows->hosts;
         const uint32_t *a = left, *b = right;
         const struct device_host_row *x = &h->rows[*a], *y = &h->rows[*b];
 
@@ -133,32 +80,19 @@ static int compare_hosts(const void *left, const void *right, void *context)
         return *a < *b ? -1 : *a > *b;
 }
 
-static int compare_idle(const void *left, const void *right, void *context)
+/* The indices of rows in their order; NULL = out of memory, and the document is failed. */
+static uint32_t *sort(struct event_names *n, const struct device_hosts *h)
 {
-        const struct row_order *rows = context;
-        const struct device_gaps *g = &rows->stats->gaps;
-        const uint32_t *a = left, *b = right;
-        const struct device_idle_row *x = &g->rows[*a], *y = &g->rows[*b];
-
-        if (x->idle_ns != y->idle_ns)
-                return x->idle_ns > y->idle_ns ? -1 : 1;
-        return *a < *b ? -1 : *a > *b;
-}
-
-/* The indices of rows in an order; NULL = out of memory, and the document is failed. */
-static uint32_t *sort(struct event_names *n, const struct device_stats *s, uint32_t n_rows,
-                      int (*compare)(const void *, const void *, void *))
-{
-        struct row_order rows = { .stats = s };
-        uint32_t *order = calloc((size_t)n_rows + 1, sizeof(*order));
+        struct row_order rows = { .hosts = h };
+        uint32_t *order = calloc((size_t)h->n_rows + 1, sizeof(*order));
 
         if (!order) {
                 n->document->failed = true;
                 return NULL;
         }
-        for (uint32_t i = 0; i < n_rows; i++)
+        for (uint32_t i = 0; i < h->n_rows; i++)
                 order[i] = i;
-        qsort_r(order, n_rows, sizeof(*order), compare, &rows);
+        qsort_r(order, h->n_rows, sizeof(*order), compare_hosts, &rows);
         return order;
 }
 
@@ -178,27 +112,11 @@ static void put_space(struct event_names *n, struct view_table *t, const struct 
         KEY_COLUMNS(VIEW_CELL)
 }
 
-static void put_gap(struct event_names *n, struct view_table *t, const struct device_gap *gap)
-{
-        struct view_document *d = n->document;
-
-        GAP_COLUMNS(VIEW_CELL)
-}
-
-static void put_idle(struct event_names *n, struct view_table *t, const struct device_gaps *g, uint32_t i)
-{
-        const struct device_idle_key *key = intern_get(&g->keys, i + 1, NULL);
-        const struct device_idle_row *row = &g->rows[i];
-        struct view_document *d = n->document;
-
-        IDLE_COLUMNS(VIEW_CELL)
-}
-
 static void add_hosts(struct event_names *n, const struct device_stats *s)
 {
         const struct device_hosts *h = &s->hosts;
         struct view_table *t = view_document_add_part(n->document, &device_hosts_part, "Host operations");
-        uint32_t *order = sort(n, s, h->n_rows, compare_hosts);
+        uint32_t *order = sort(n, h);
         size_t n_shown = event_names_limit(n, t, h->n_rows);
 
         view_table_set_about(n->document, t,
@@ -213,34 +131,10 @@ static void add_hosts(struct event_names *n, const struct device_stats *s)
                 put_space(n, t, &h->space_rows[i]);
 }
 
-static void add_gaps(struct event_names *n, const struct device_stats *s)
-{
-        const struct device_gaps *g = &s->gaps;
-        struct view_table *t = view_document_add_part(n->document, &device_gaps_part,
-                                                      "Idle devices, the longest gaps");
-        uint32_t *order = sort(n, s, g->n_rows, compare_idle);
-        size_t n_shown = event_names_limit(n, t, g->n_gaps);
-
-        view_table_set_about(n->document, t,
-                             "meanwhile: where the thread was the longest that brings the next zone");
-        for (size_t i = 0; i < n_shown; i++)
-                put_gap(n, t, &g->gaps[i]);
-        t = view_document_add_part(n->document, &device_idle_part, "Idle devices, by zones of threads");
-        view_table_set_about(n->document, t,
-                             "the innermost zones of the threads that brought the next work; %% of the gaps "
-                             "of all devices");
-        n_shown = event_names_limit(n, t, g->n_rows);
-        for (size_t i = 0; order && i < n_shown; i++)
-                put_idle(n, t, g, order[i]);
-        free(order);
-}
-
 void device_hosts_view_add(struct event_names *n, const struct device_stats *s)
 {
         if (s->hosts.n_spaces != 0)
                 add_hosts(n, s);
-        if (s->gaps.n_gaps != 0)
-                add_gaps(n, s);
 }
 
 void device_hosts_view_warn(struct event_names *n, const struct device_stats *s)
@@ -252,7 +146,4 @@ void device_hosts_view_warn(struct event_names *n, const struct device_stats *s)
         event_names_warn(n, n_early, "zones of devices begin before the zone of their key: a clock is wrong");
         event_names_warn(n, s->hosts.keys.n_lost, "keys of threads beyond the limit: they join nothing");
         event_names_warn(n, s->hosts.n_lost, "host operations beyond the limit, in no row");
-        event_names_warn(n, s->gaps.n_late, "zones came too late to be seen in the gaps of their device");
-        event_names_warn(n, s->gaps.n_dropped, "short gaps of devices beyond the limit, in no row");
-        event_names_warn(n, s->gaps.n_lost, "gaps of devices beyond the limit of zones, in no row");
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/devices/device_stats.h"
-#include "analyze/devices/lane_names.h"
 #include "analyze/walk/loaded_trace.h"
-#include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
+#include "view/events/device_gaps_view.h"
 #include "view/events/device_hosts_view.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/event_names.h"
@@ -21,29 +20,11 @@ static const struct trace_device *device_row(const struct event_names *n, uint32
         return trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_DEVICES, device);
 }
 
-static struct text_view device_name(const struct event_names *n, uint32_t device)
-{
-        return trace_dictionary_text(n->trace->dictionary, device_row(n, device)->name);
-}
-
 static const char *clock_words(const struct device_clock *clock)
 {
         if (clock->is_placed)
                 return clock->has_period ? "known" : "period unknown";
         return clock->has_period ? "never read" : "unknown";
-}
-
-static uint64_t count_zones(const struct device_stats *s, uint32_t device)
-{
-        uint64_t n = 0;
-
-        for (uint32_t i = 1; i <= s->n_rows; i++) {
-                const struct device_row_key *key = intern_get(&s->keys, i, NULL);
-
-                if (key->device == device)
-                        n += s->rows[i - 1].n_values;
-        }
-        return n;
 }
 
 static struct view_value placed_of(struct view_document *d, const struct device_clock *clock)
@@ -53,24 +34,11 @@ static struct view_value placed_of(struct view_document *d, const struct device_
         return view_format(d, "%s", clock_fit_words(&clock->fit, words));
 }
 
-static struct view_value lane_name(struct view_document *d, const struct lane_names *names,
-                                   const struct device_lane_key *key)
-{
-        struct byte_buffer path = { .data = NULL };
-        struct view_value value;
-
-        lane_names_put_path(names, &path, key->device, key->lane);
-        d->failed |= path.failed;
-        value = view_format(d, "%.*s", (int)path.used_bytes, (const char *)path.data);
-        byte_buffer_deinit(&path);
-        return value;
-}
-
 /* A time of a device is known if its clock is. */
 static struct view_value time_of(const struct event_names *n, const struct device_clock *clock,
-                                 const struct busy_time *busy, uint64_t time_ns)
+                                 const struct device_line *busy, uint64_t time_ns)
 {
-        return view_known(event_names_since_start(n, time_ns), busy->any && clock->is_placed);
+        return view_known(event_names_since_start(n, time_ns), busy->n_zones != 0 && clock->is_placed);
 }
 
 /* A device of an imported file may have no process. */
@@ -87,13 +55,17 @@ static struct view_value pid_of(const struct event_names *n, uint32_t device)
 
 /* clang-format off */
 #define DEVICE_COLUMNS(COLUMN)                                                                                \
-        COLUMN(STRING, "device", "device", view_text(device_name(n, id)), "its name")                         \
-        COLUMN(COUNT, "count", "zones", view_number(count_zones(s, id)), NULL)                                \
+        COLUMN(STRING, "device", "device", view_text(device_gaps_view_device(n, id)), "its name")                         \
+        COLUMN(COUNT, "count", "zones", view_number(busy->n_zones), NULL)                                \
         COLUMN(DURATION, "busy_ns", "busy", view_number(busy->busy_ns),                                       \
                "the time in at least one zone")                                                               \
         COLUMN(SHARE, "utilization", "%",                                                                     \
                active_ns != 0 ? view_real((double)busy->busy_ns / (double)active_ns) : view_unknown(),        \
                "of the time from its first zone to its last")                                                 \
+        COLUMN(DURATION, "idle_ns", "idle", view_known(busy->idle_ns, busy->has_gaps),                        \
+               "in no zone, between its first and its last; null if its clock was never read")                \
+        COLUMN(COUNT, "gaps", "gaps", view_known(busy->n_gaps, busy->has_gaps), "of which that is the sum")   \
+        COLUMN(DURATION, "longest_gap_ns", "longest", view_known(busy->longest_ns, busy->n_gaps != 0), NULL)  \
         COLUMN(TIME, "first_at_ns", "first at", time_of(n, clock, busy, busy->first_ns),                      \
                "null if its clock was never read")                                                            \
         COLUMN(TIME, "last_at_ns", "last at", time_of(n, clock, busy, busy->last_ns), "likewise")             \
@@ -113,22 +85,30 @@ static struct view_value pid_of(const struct event_names *n, uint32_t device)
         COLUMN(ID, "id", "id", view_number(id), NULL)                                                         \
         COLUMN(ID, "pid", "pid", pid_of(n, id), NULL)
 #define LANE_COLUMNS(COLUMN)                                                                                  \
-        COLUMN(STRING, "device", "device", view_text(device_name(n, key->device)), NULL, .n_columns_max = 30) \
-        COLUMN(STRING, "name", "lane", lane_name(d, &s->names, key),                                              \
+        COLUMN(STRING, "device", "device", view_text(device_gaps_view_device(n, key->device)), NULL, .n_columns_max = 30) \
+        COLUMN(STRING, "name", "lane", device_gaps_view_lane(n, s, id),                                      \
                "its name after those above it: core 1,2 / BRISC; lane 3 without a name")                      \
         COLUMN(ID, "lane", NULL, view_number(key->lane), "as the program numbers them")                       \
         COLUMN(COUNT, "count", "zones", view_number(lane->n_zones), NULL)                                     \
         COLUMN(DURATION, "total_ns", "total", view_number(lane->total_ns), "zones at the same time each")     \
-        COLUMN(DURATION, "busy_ns", "busy", view_number(lane->busy.busy_ns), "those once")                    \
+        COLUMN(DURATION, "busy_ns", "busy", view_number(lane->busy_ns), "those once")                         \
         COLUMN(SHARE, "utilization", "%",                                                                     \
-               active_ns != 0 ? view_real((double)lane->busy.busy_ns / (double)active_ns) : view_unknown(),   \
+               active_ns != 0 ? view_real((double)lane->busy_ns / (double)active_ns) : view_unknown(),        \
                "of the time from the device's first zone to its last")                                        \
-        COLUMN(TIME, "first_at_ns", "first at", time_of(n, clock, &lane->busy, lane->busy.first_ns),          \
+        COLUMN(DURATION, "idle_ns", "idle", view_known(lane->idle_ns, lane->has_gaps),                        \
+               "in no zone, between the first and the last of the lane; null if the clock was never read")    \
+        COLUMN(COUNT, "gaps", "gaps", view_known(lane->n_gaps, lane->has_gaps), "of which that is the sum")   \
+        COLUMN(DURATION, "longest_gap_ns", "longest", view_known(lane->longest_ns, lane->n_gaps != 0), NULL)  \
+        COLUMN(HANDLE, "idle_zone", NULL, device_gaps_view_handle(lane->host_location), NULL)                \
+        COLUMN(STRING, "idle_name", "mostly in", device_gaps_view_zone(n, lane->host_location),              \
+               "the zone of threads that has the most of the idle time: see `idle`; null = in no zone",       \
+               .n_columns_max = 24)                                                                           \
+        COLUMN(TIME, "first_at_ns", "first at", time_of(n, clock, lane, lane->first_ns),                      \
                "null if the clock was never read")                                                            \
-        COLUMN(TIME, "last_at_ns", "last at", time_of(n, clock, &lane->busy, lane->busy.last_ns), "likewise") \
+        COLUMN(TIME, "last_at_ns", "last at", time_of(n, clock, lane, lane->last_ns), "likewise")             \
         COLUMN(ID, "device_id", "device id", view_number(key->device), NULL)
 #define ZONE_COLUMNS(COLUMN)                                                                                  \
-        COLUMN(STRING, "device", "device", view_text(device_name(n, key->device)), NULL, .n_columns_max = 30) \
+        COLUMN(STRING, "device", "device", view_text(device_gaps_view_device(n, key->device)), NULL, .n_columns_max = 30) \
         COLUMN(HANDLE, "zone", "", view_handle('z', key->location), NULL)                                     \
         COLUMN(STRING, "name", "zone", view_text(event_names_zone(n, key->location)), NULL)                   \
         COLUMN(COUNT, "count", "count", view_number(h->n_values), NULL)                                       \
@@ -157,13 +137,14 @@ const struct answer_schema devices_view_schema = {
         .command = "hyprof report --devices --json",
         .parts = (const struct answer_part *const[]){ &report_heading_events_part, &devices_part, &lanes_part,
                                                       &zones_part, &device_hosts_part, &device_keys_part,
-                                                      &device_gaps_part, &device_idle_part, NULL },
+                                                      &device_gaps_part, &device_idle_part,
+                                                      &device_lane_gaps_part, &device_lane_idle_part, NULL },
 };
 
 static void put_device(struct event_names *n, struct view_table *t, const struct device_stats *s, uint32_t id)
 {
         const struct device_clock *clock = &s->zones.clocks.clocks[id - 1];
-        const struct busy_time *busy = &s->busy[id - 1];
+        const struct device_line *busy = &s->devices.lines[id - 1];
         uint64_t active_ns = busy->last_ns - busy->first_ns;
         struct view_document *d = n->document;
 
@@ -203,8 +184,8 @@ static void put_lane(struct event_names *n, struct view_table *t, const struct d
 {
         const struct device_lane_key *key = intern_get(&s->lane_keys, id, NULL);
         const struct device_clock *clock = &s->zones.clocks.clocks[key->device - 1];
-        const struct busy_time *device = &s->busy[key->device - 1];
-        const struct device_lane_sum *lane = &s->lanes[id - 1];
+        const struct device_line *device = &s->devices.lines[key->device - 1];
+        const struct device_line *lane = &s->lanes.lines[id - 1];
         uint64_t active_ns = device->last_ns - device->first_ns;
         struct view_document *d = n->document;
 
@@ -253,7 +234,7 @@ static void add_lanes(struct event_names *n, const struct device_stats *s)
 
         view_table_set_about(n->document, t,
                              "%% of the time from the first zone of the device to its last, on any lane");
-        add_rows(n, t, s, s->n_lanes, compare_lanes, put_lane);
+        add_rows(n, t, s, s->lanes.n_lines, compare_lanes, put_lane);
 }
 
 static void add_zones(struct event_names *n, const struct device_stats *s)
@@ -273,7 +254,7 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
                 const struct device_clock *clock = &z->clocks.clocks[i];
 
                 n_readings += clock->n_left_out;
-                n_unplaced += s->busy[i].any && !clock->is_placed;
+                n_unplaced += s->devices.lines[i].n_zones != 0 && !clock->is_placed;
                 n_late += clock->fit.n_late;
                 n_jumps += clock->fit.n_epochs > 1 ? clock->fit.n_epochs - 1 : 0;
                 n_disagree += clock->fit.period_disagrees;
@@ -290,6 +271,7 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
         event_names_warn(n, n_disagree, "devices whose clock does not have the period that was stated");
         event_names_warn(n, n_unplaced, "devices whose clock was never read: their busy times are unknown");
         device_hosts_view_warn(n, s);
+        device_gaps_view_warn(n, s);
 }
 
 static struct answer_words make_answer(const struct event_names *n, const struct device_stats *s)
@@ -298,7 +280,7 @@ static struct answer_words make_answer(const struct event_names *n, const struct
         uint32_t busiest = 1;
 
         for (uint32_t i = 2; i <= s->n_devices; i++)
-                if (s->busy[i - 1].busy_ns > s->busy[busiest - 1].busy_ns)
+                if (s->devices.lines[i - 1].busy_ns > s->devices.lines[busiest - 1].busy_ns)
                         busiest = i;
         if (s->n_devices == 0) {
                 answer_words_add(
@@ -306,13 +288,11 @@ static struct answer_words make_answer(const struct event_names *n, const struct
                         family_words_none(n->trace->dictionary, "devices", "the program reported no devices")
                                 .text);
         } else if (s->n_rows == 0) {
-                answer_words_add(&a, "%s",
-                                 n->options->is_filtered ? "no zone of a device passes the filters"
-                                                         : "nothing ran on the devices");
+                answer_words_add(&a, "nothing ran on the devices");
         } else {
-                answer_words_add_name(&a, device_name(n, busiest));
+                answer_words_add_name(&a, device_gaps_view_device(n, busiest));
                 answer_words_add(&a, " was busy for %s",
-                                 text_number_duration(s->busy[busiest - 1].busy_ns).text);
+                                 text_number_duration(s->devices.lines[busiest - 1].busy_ns).text);
                 answer_words_add_most(&a, s->n_devices, "devices");
         }
         return a;
@@ -340,6 +320,7 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
         add_lanes(&n, s);
         add_zones(&n, s);
         device_hosts_view_add(&n, s);
+        device_gaps_view_add(&n, s);
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }

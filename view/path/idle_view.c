@@ -325,6 +325,7 @@ void idle_view_fill(struct view_document *d, const struct idle_cores *c, struct 
 
         event_names_init(&n, d, trace, NULL, options);
         event_names_heading(&n, &answer, 0, 0);
+        report_heading_warn_recorded(d, trace->dictionary, NULL);
         IDLE_FACTS(VIEW_FACT)
         add_warnings(&n, c);
         add_rows(&n, c);

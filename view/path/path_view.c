@@ -4,6 +4,7 @@
 #include "analyze/path/path.h"
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
@@ -25,9 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the table of chains, and of segments, where the reader did not ask for all. */
-#define CHAIN_ROWS   10
-#define SEGMENT_ROWS 40
+/* Rows of the table of chains, where the reader did not ask for all. */
+#define CHAIN_ROWS 10
 /* Smaller parts of the time are no row, unless all rows were asked for. */
 #define SHARE_MIN 0.001
 
@@ -73,6 +73,8 @@ static struct view_value zone_of_request(const struct path *p)
              "since the start of the recording: when the instance of the table `slowest` begins")             \
         FACT(SHARE, "machine_share", "others had the CPU", view_real(p->machine_share),               \
              "of the time; the shares of `path` are of the rest")                                             \
+        FACT(SHARE, "unsampled_share", NULL, view_real(p->unsampled_share),                                   \
+             "of the time on CPUs on the paths: no sample of a clock stands for it")                          \
         FACT(STRING, "confidence", "confidence", view_words(path_words_confidence(p->confidence)),            \
              "of the answer", .one_of = "high|medium|low")                                                    \
         FACT(BOOL, "strict", NULL, view_number(p->request.is_strict),                                         \
@@ -214,6 +216,29 @@ static struct view_value label_of(const struct path *p, uint32_t label, bool is_
         return view_name(is_call ? path_words_call(p, label) : path_words_function(p, label));
 }
 
+static struct view_value function_of(const struct path *p, uint32_t row)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+
+        return key->work != 0 ? view_name(path_words_work(p, key->work)) : label_of(p, key->own, false);
+}
+
+/* @work: 0 = none */
+static struct view_value device_of(struct view_document *d, const struct path *p, uint32_t work,
+                                   uint32_t lane)
+{
+        struct byte_buffer name = { .data = NULL };
+        struct view_value value;
+
+        if (work == 0)
+                return view_unknown();
+        path_words_put_device(p, work, lane, &name);
+        d->failed |= name.failed;
+        value = view_format(d, "%.*s", (int)name.used_bytes, (const char *)name.data);
+        byte_buffer_deinit(&name);
+        return value;
+}
+
 static struct view_value bound_of(const struct path *p, uint32_t row, double sign)
 {
         double doubt = path_row_doubt(p, row);
@@ -242,8 +267,11 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
                "of this name in programs of one name")                                                        \
         COLUMN(STRING, "words", "what", view_words(path_words_doing(key)), "the same as `kind`, for people",  \
                .n_columns_max = 32)                                                                           \
-        COLUMN(STRING, "function", "in", label_of(p, key->own, false), "of the program, which ran or waited", \
-               .n_columns_max = 40)                                                                           \
+        COLUMN(STRING, "function", "in", function_of(p, row),                                                 \
+               "of the program, which ran or waited; of a device, what it ran", .n_columns_max = 40)          \
+        COLUMN(STRING, "device", "on", device_of(d, p, key->work, path_words_lane(p, row)),                   \
+               "of `device` and `launch`: its name, and the lane that has half of the time or more",          \
+               .n_columns_max = 24)                                                                           \
         COLUMN(STRING, "call", "call", label_of(p, key->call, true), "of the C library, in which it waited",  \
                .n_columns_max = 24)                                                                           \
         COLUMN(STRING, "zone", "in zone", zone_of(p, row),                                                    \
@@ -285,7 +313,7 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
         COLUMN(DURATION, "ns", "time", view_number((uint64_t)ns), NULL)
 #define UNKNOWN_COLUMNS(COLUMN)                                                                               \
         COLUMN(STRING, "reason", "not known", view_words(reason), NULL)                                       \
-        COLUMN(SHARE, "share", "share", view_real(share), NULL)                                               \
+        COLUMN(SHARE, "share", "share", view_real(share), "of the time without what other programs took")                                               \
         COLUMN(STRING, "advice", "what would tell", view_words(advice), NULL)
 #define SEGMENT_COLUMNS(COLUMN)                                                                               \
         COLUMN(DURATION, "at_ns", "at", view_number(s->begin_ns - p->shown.begin_ns),                         \
@@ -296,12 +324,14 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
         COLUMN(HANDLE, "thread", "", view_handle('t', s->thread), NULL)                                       \
         COLUMN(STRING, "kind", "state", view_words(path_segment_word(s->kind, s->preempted, s->end)), NULL,  \
                .one_of = SEGMENT_KINDS)        \
-        COLUMN(STRING, "function", "in", function_of_segment(p, s), "of the program; of a sample in the middle") \
+        COLUMN(STRING, "function", "in", function_of_segment(p, s), "of the program; of a sample in the middle; of a device, what it ran") \
+        COLUMN(STRING, "device", "on", device_of(d, p, s->work, s->lane), "of `device` and `launch`: its name and lane") \
         COLUMN(HANDLE, "woken_by", NULL, view_handle('t', s->by), "who ended the wait")
 /* clang-format on */
 
-#define SEGMENT_KINDS \
-        "run|ready|preempted|thread|unrecorded|timer|disk|network|interrupt|unknown|lock|unborn|cut"
+#define SEGMENT_KINDS                                                                                             \
+        "run|ready|preempted|late|thread|unrecorded|timer|disk|network|interrupt|unknown|lock|unborn|cut|device|" \
+        "launch"
 
 static const struct view_column path_columns[] = { PATH_COLUMNS(VIEW_COLUMN) };
 static const struct view_column what_if_columns[] = { WHAT_IF_COLUMNS(VIEW_COLUMN) };
@@ -448,7 +478,7 @@ static double share_of_end(const struct path *p, uint32_t end)
                 if (key->kind == PATH_ROW_WAIT && key->end == end)
                         ns += p->sums.rows[p->order[i] - 1].ns;
         }
-        return ns / fmax(p->sums.total_ns, 1);
+        return ns / fmax(path_sums_rest_ns(&p->sums), 1);
 }
 
 static void put_unknown(const struct filling *f, struct view_table *t, double share, const char *reason,
@@ -472,9 +502,9 @@ static void add_unknown(const struct filling *f)
                     p->has_wakeups ? NULL : "record with --off-cpu");
         put_unknown(f, t, share_of_end(p, WAIT_END_PROGRAM), "what a program did that was not recorded",
                     "record it too: -a, or -p with both");
-        put_unknown(f, t, path_kind_share(p, PATH_ROW_LOCK), "who held a lock", NULL);
-        put_unknown(f, t, path_kind_share(p, PATH_ROW_UNBORN), "who made a thread", NULL);
-        put_unknown(f, t, path_kind_share(p, PATH_ROW_CUT), "what was too long ago, or too much",
+        put_unknown(f, t, path_kind_rest_share(p, PATH_ROW_LOCK), "who held a lock", NULL);
+        put_unknown(f, t, path_kind_rest_share(p, PATH_ROW_UNBORN), "who made a thread", NULL);
+        put_unknown(f, t, path_kind_rest_share(p, PATH_ROW_CUT), "what was too long ago, or too much",
                     "a shorter range: --from, --to");
 }
 
@@ -484,6 +514,8 @@ static struct view_value function_of_segment(const struct path *p, const struct 
 {
         uint32_t id = s->stack != 0 ? path_names_known(&p->names, s->stack) : 0;
 
+        if (s->work != 0)
+                return view_name(path_words_work(p, s->work));
         return id != 0 ? label_of(p, path_names_get(&p->names, id)->own, false) : view_unknown();
 }
 
@@ -534,9 +566,7 @@ static void add_segments(const struct filling *f)
 {
         const struct path *p = f->path;
         struct view_document *d = f->document;
-        size_t limit = f->options->limit == 0 || f->options->limit > SEGMENT_ROWS ? f->options->limit
-                                                                                  : SEGMENT_ROWS;
-        uint64_t shortest_ns = shortest_shown(p, limit);
+        uint64_t shortest_ns = shortest_shown(p, f->options->segments_limit);
         struct view_table *t;
 
         if (p->segments.n_items == 0)
@@ -586,6 +616,7 @@ static void add_warnings(const struct filling *f)
         const struct path *p = f->path;
         struct view_document *d = f->document;
 
+        report_heading_warn_recorded(d, p->trace->dictionary, NULL);
         if (!p->has_switches)
                 view_document_warn(d, "no context switches: waiting and running cannot be told apart");
         else if (!p->has_wakeups)
@@ -601,6 +632,9 @@ static void add_warnings(const struct filling *f)
                 view_document_warn(
                         d, "%" PRIu64 " waits were too long before the end of an instance and are left out",
                         p->past.n_forgotten);
+        warn_of(d, p->works.n_vague,
+                "works of devices whose clocks are not known well enough: waits for them are not found");
+        warn_of(d, p->works.n_lost, "works of devices had no room: waits for them are not found");
         add_limits(f);
         if (f->options->chooses_samples)
                 view_document_warn(d, "--cpu and --module choose samples: here they change nothing");

@@ -21,6 +21,7 @@ extern const struct answer_schema path_view_schema;
 struct path_view_options {
         const char *path;        /* of the trace, for hints */
         uint32_t limit;          /* rows of a table; 0 = all */
+        uint32_t segments_limit; /* of the path of one instance */
         struct text_view filter; /* the chosen part, in words; empty = everything */
         bool chooses_samples;    /* --cpu or --module: the path is not of samples alone, and ignores them */
 };

@@ -3,6 +3,7 @@
 
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
+#include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "view/shared/answer_words.h"
@@ -35,6 +36,9 @@ static const char *const row_words[] = {
         [PATH_ROW_OTHERS] = "others",
         [PATH_ROW_UNBORN] = "unborn",
         [PATH_ROW_CUT] = "cut",
+        [PATH_ROW_DEVICE] = "device",
+        [PATH_ROW_LAUNCH] = "launch",
+        [PATH_ROW_OPEN] = "not-ended",
 };
 
 const char *path_words_kind(const struct path_row_key *key)
@@ -55,6 +59,9 @@ const char *path_words_doing(const struct path_row_key *key)
                 [PATH_ROW_OTHERS] = "no CPU: others",
                 [PATH_ROW_UNBORN] = "not there yet",
                 [PATH_ROW_CUT] = "left out",
+                [PATH_ROW_DEVICE] = "ran on a device",
+                [PATH_ROW_LAUNCH] = "not begun by a device",
+                [PATH_ROW_OPEN] = "waited, not ended",
         };
         static const char *const ends[] = {
                 [WAIT_END_UNKNOWN] = "waited",
@@ -115,6 +122,56 @@ struct text_view path_words_call(const struct path *p, uint32_t label)
         return name;
 }
 
+/* ------------------------------------------------------------------ devices */
+
+bool path_words_is_device(const struct path_row_key *key)
+{
+        return key->kind == PATH_ROW_DEVICE || key->kind == PATH_ROW_LAUNCH;
+}
+
+struct text_view path_words_work(const struct path *p, uint32_t work)
+{
+        const struct device_work_name *name = intern_get(&p->works.names, work, NULL);
+
+        return zone_pattern_name_of(p->trace->dictionary, name->location);
+}
+
+void path_words_put_device(const struct path *p, uint32_t work, uint32_t lane, struct byte_buffer *b)
+{
+        const struct device_work_name *name = intern_get(&p->works.names, work, NULL);
+        const struct trace_device *device = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_DEVICES,
+                                                                 name->device);
+        struct text_view text = trace_dictionary_text(p->trace->dictionary, device->name);
+        bool is_named = lane != PATH_WORDS_NO_LANE && lane_names_track(&p->lanes, name->device, lane) != 0;
+
+        if (is_named || (lane != PATH_WORDS_NO_LANE && lane != 0))
+                lane_names_put_whole(&p->lanes, b, name->device, lane, 0);
+        else
+                byte_buffer_add(b, text.n_bytes != 0 ? text.bytes : "device",
+                                text.n_bytes != 0 ? text.n_bytes : strlen("device"));
+}
+
+uint32_t path_words_lane(const struct path *p, uint32_t row)
+{
+        struct path_top top = path_sums_top(&p->sums, row, PATH_DETAIL_LANE);
+
+        return top.key && top.share >= 0.5 ? top.key->a : PATH_WORDS_NO_LANE;
+}
+
+/* "matmul on tt:0 / core 3", "the launch of matmul on tt:0 / core 3" */
+static void add_device(struct answer_words *out, const struct path *p, uint32_t row)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+        struct byte_buffer device = { .data = NULL };
+
+        answer_words_add(out, key->kind == PATH_ROW_LAUNCH ? "the launch of " : "");
+        answer_words_add_name(out, path_words_work(p, key->work));
+        path_words_put_device(p, key->work, path_words_lane(p, row), &device);
+        answer_words_add(out, " on ");
+        answer_words_add_name(out, (struct text_view){ (const char *)device.data, device.used_bytes });
+        byte_buffer_deinit(&device);
+}
+
 /* ------------------------------------------------------------------ parts of the sentence */
 
 static void add_share(struct answer_words *out, double share)
@@ -136,6 +193,29 @@ static bool is_first_program(const struct path *p, uint32_t group)
         return p->names.groups[first - 1].program == p->names.groups[group - 1].program;
 }
 
+/* A process of the same program, which the first one has started perhaps. */
+static bool is_other_process(const struct path *p, uint32_t row)
+{
+        uint32_t process = p->sums.rows[row - 1].process;
+
+        return p->shown.thread != 0 && process != 0 && process != past_of(&p->past, p->shown.thread)->process;
+}
+
+/* "thread ", "another thread " than the first one, which has the same name, or "fiber ". */
+static const char *who_it_is(const struct path *p, uint32_t row)
+{
+        uint32_t group = path_sums_key(&p->sums, row)->group, thread = p->sums.rows[row - 1].thread;
+        const struct trace_thread *first = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_THREADS,
+                                                                p->names.groups[group - 1].first);
+
+        if (first->kind == TRACE_THREAD_FIBER)
+                return "fiber ";
+        return thread != 0 && p->shown.thread != 0 && thread != p->shown.thread &&
+                               path_names_group(&p->names, p->shown.thread) == group
+                       ? "another thread "
+                       : "thread ";
+}
+
 /* "main", of the first thread; "thread 'flusher'"; "process 'server' (2811)". */
 static void add_who(struct answer_words *out, const struct path *p, uint32_t row, bool is_long)
 {
@@ -151,8 +231,8 @@ static void add_who(struct answer_words *out, const struct path *p, uint32_t row
                 answer_words_add_name(out, path_words_group(p, key->group));
                 return;
         }
-        if (is_first_program(p, key->group)) {
-                answer_words_add(out, is_long ? "thread " : "");
+        if (is_first_program(p, key->group) && !is_other_process(p, row)) {
+                answer_words_add(out, "%s", is_long ? who_it_is(p, row) : "");
                 add_quoted(out, path_words_group(p, key->group));
                 return;
         }
@@ -328,6 +408,15 @@ void path_words_add_doing(struct answer_words *out, const struct path *p, uint32
         case PATH_ROW_UNBORN:
                 answer_words_add(out, "was not there yet");
                 return;
+        case PATH_ROW_OPEN:
+                answer_words_add(out, "waited");
+                add_where(out, p, key, false, "");
+                answer_words_add(out, ", which had not ended");
+                return;
+        case PATH_ROW_DEVICE:
+        case PATH_ROW_LAUNCH:
+                add_device(out, p, row);
+                return;
         case PATH_ROW_CUT:
         case PATH_ROW_KINDS:
                 break;
@@ -351,6 +440,7 @@ static void add_first_wait(struct answer_words *out, const struct path *p, const
 void path_words_add_chain(struct answer_words *out, const struct path *p, uint32_t row)
 {
         const struct path_link *links[PATH_WALK_DEPTH_MAX + 1], *first;
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
         struct path_top top = path_sums_top(&p->sums, row, PATH_DETAIL_CHAIN);
         uint32_t n = 0, n_through = 0, last = 0;
 
@@ -370,7 +460,7 @@ void path_words_add_chain(struct answer_words *out, const struct path *p, uint32
         for (uint32_t i = n - 1; i-- > 0;) {
                 uint32_t group = path_names_group(&p->names, links[i]->thread);
 
-                if (group == last || group == path_sums_key(&p->sums, row)->group)
+                if (group == last || (group == key->group && !path_words_is_device(key)))
                         continue;
                 if (n_through++ == THROUGH_MAX) {
                         answer_words_add(out, " ...");
@@ -390,7 +480,8 @@ static void add_subject(struct answer_words *out, const struct path *p)
         uint64_t mean_ns = p->n_examined != 0 ? p->total_ns / p->n_examined : 0;
 
         if (!p->request.zone) {
-                answer_words_add(out, "the run (%s)", text_number_duration(mean_ns).text);
+                answer_words_add(out, p->is_range ? "the range (%s)" : "the run (%s)",
+                                 text_number_duration(mean_ns).text);
                 return;
         }
         add_quoted(out, asked_zone_name(p->trace->dictionary, p->request.zone));
@@ -429,7 +520,7 @@ static double unknown_share(const struct path *p)
 
 static void add_tail(struct answer_words *out, const struct path *p)
 {
-        double left_out = path_kind_share(p, PATH_ROW_CUT), unknown = path_unknown_share(p);
+        double left_out = path_kind_rest_share(p, PATH_ROW_CUT), unknown = path_unknown_share(p);
         bool is_less_certain = p->has_wakeups && unknown > PATH_UNKNOWN_MANY;
 
         if (!p->has_switches)
@@ -450,11 +541,34 @@ static void add_tail(struct answer_words *out, const struct path *p)
         }
         if (is_less_certain)
                 answer_words_add(out, ": less certain");
-        if (p->machine_share <= 0.5)
+        if (p->unsampled_share > PATH_UNSAMPLED_MANY) {
+                answer_words_add(out, "; ");
+                add_share(out, p->unsampled_share);
+                answer_words_add(out, " of the time on CPUs has no samples: less certain");
+        }
+        if (p->lost_share > PATH_LOST_MANY) {
+                answer_words_add(out, "; ");
+                add_share(out, p->lost_share);
+                answer_words_add(out, " of the context switches were lost: less certain");
+        }
+        if (path_kind_share(p, PATH_ROW_OTHERS) <= PATH_OTHERS_MANY)
                 return;
         answer_words_add(out, "; other programs had the CPUs for ");
         add_share(out, p->machine_share);
         answer_words_add(out, " of the time, shares are of the rest: less certain");
+}
+
+/* "main itself ran serial()", "matmul on tt:0"; @is_first_row: of the sentence */
+static void add_who_does(struct answer_words *out, const struct path *p, uint32_t row, bool is_first_row)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+
+        if (!path_words_is_device(key)) {
+                add_who(out, p, row, is_first_row);
+                answer_words_add(out, is_first_row && key->is_first && key->kind == PATH_ROW_RUN ? " itself "
+                                                                                                 : " ");
+        }
+        path_words_add_doing(out, p, row);
 }
 
 /* Rows of what is left out are in the last words of the sentence. */
@@ -477,9 +591,7 @@ static void add_more_rows(struct answer_words *out, const struct path *p, uint32
                 answer_words_add(out, "; ");
                 add_share(out, share);
                 answer_words_add(out, " ");
-                add_who(out, p, row, false);
-                answer_words_add(out, " ");
-                path_words_add_doing(out, p, row);
+                add_who_does(out, p, row, false);
         }
 }
 
@@ -503,9 +615,7 @@ static void add_first_row(struct answer_words *out, const struct path *p, uint32
                 add_quota(out, p);
                 return;
         }
-        add_who(out, p, row, true);
-        answer_words_add(out, key->is_first && key->kind == PATH_ROW_RUN ? " itself " : " ");
-        path_words_add_doing(out, p, row);
+        add_who_does(out, p, row, true);
         if (!key->is_first)
                 path_words_add_chain(out, p, row);
 }

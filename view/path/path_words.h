@@ -11,6 +11,7 @@
 #include "base/text_view.h"
 
 struct answer_words;
+struct byte_buffer;
 
 /* A smaller share is not mentioned in the sentence. */
 #define PATH_WORDS_SHARE_MIN 0.05
@@ -19,7 +20,7 @@ struct answer_words;
 const char *path_words_kind(const struct path_row_key *key);
 #define PATH_WORDS_KINDS                                                                            \
         "run|spin|thread|unrecorded|timer|disk|network|interrupt|unknown|lock|preempted|throttled|" \
-        "unborn|cut"
+        "unborn|cut|device|launch|not-ended"
 
 /* The same for people: "slept"; static. */
 const char *path_words_doing(const struct path_row_key *key);
@@ -39,6 +40,20 @@ struct text_view path_words_function(const struct path *p, uint32_t label);
 
 /* The same without the '_' that the C library puts before its own. */
 struct text_view path_words_call(const struct path *p, uint32_t label);
+
+#define PATH_WORDS_NO_LANE UINT32_MAX
+
+/* Whether the row is about a device. */
+bool path_words_is_device(const struct path_row_key *key);
+
+/* The name of what a device ran: "matmul".  @work: a name of `works` */
+struct text_view path_words_work(const struct path *p, uint32_t work);
+
+/* The lane that has half of the row or more; or PATH_WORDS_NO_LANE. */
+uint32_t path_words_lane(const struct path *p, uint32_t row);
+
+/* Adds where: "tt:0 / core 3"; "tt:0" for no lane, and for lane 0 if it has no name. */
+void path_words_put_device(const struct path *p, uint32_t work, uint32_t lane, struct byte_buffer *b);
 
 /* "ran flush_log()", what the thread of a row did. */
 void path_words_add_doing(struct answer_words *out, const struct path *p, uint32_t row);

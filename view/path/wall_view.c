@@ -221,6 +221,7 @@ void wall_view_fill(struct view_document *d, const struct wall_shares *w, struct
 
         event_names_init(&n, d, trace, NULL, options);
         event_names_heading(&n, &answer, 0, 0);
+        report_heading_warn_recorded(d, trace->dictionary, NULL);
         WALL_FACTS(VIEW_FACT)
         add_warnings(&n, w);
         add_rows(&n, w);

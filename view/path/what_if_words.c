@@ -25,9 +25,12 @@ double what_if_words_before_ns(const struct path *p)
         return path_sums_rest_ns(&p->sums) / fmax((double)p->n_examined, 1);
 }
 
+/* In the replay other programs may have the CPUs for less, which does not make the bound more than now. */
 double what_if_words_then_ns(const struct path *p)
 {
-        return path_sums_rest_ns(&p->what_if.then) / fmax((double)p->n_examined, 1);
+        double rest_ns = fmin(path_sums_rest_ns(&p->what_if.then), path_sums_rest_ns(&p->sums));
+
+        return rest_ns / fmax((double)p->n_examined, 1);
 }
 
 double what_if_words_gain(const struct path *p)

@@ -3,6 +3,7 @@
 
 #include "base/byte_buffer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 size_t utf8_decode(const char *bytes, size_t n_bytes, uint32_t *ret_character)
@@ -79,4 +80,15 @@ bool utf8_is_safe(uint32_t character)
                 if (character >= unsafe[i].first && character <= unsafe[i].last)
                         return false;
         return true;
+}
+
+size_t utf8_escape_json(uint32_t character, char ret_escape[UTF8_ESCAPE_BYTES])
+{
+        uint32_t above = character - 0x10000;
+        int n = character < 0x10000
+                        ? snprintf(ret_escape, UTF8_ESCAPE_BYTES, "\\u%04x", (unsigned)character)
+                        : snprintf(ret_escape, UTF8_ESCAPE_BYTES, "\\u%04x\\u%04x",
+                                   (unsigned)(0xd800 + (above >> 10)), (unsigned)(0xdc00 + (above & 0x3ff)));
+
+        return (size_t)n;
 }

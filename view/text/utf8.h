@@ -36,4 +36,8 @@ void utf8_add_clean(struct byte_buffer *out, const char *bytes, size_t n_bytes);
  */
 bool utf8_is_safe(uint32_t character);
 
+/* A character by its number, as JSON has it in a string.  Returns the bytes of @ret_escape without NUL. */
+#define UTF8_ESCAPE_BYTES 13 /* of two surrogates, and NUL */
+size_t utf8_escape_json(uint32_t character, char ret_escape[UTF8_ESCAPE_BYTES]);
+
 #endif /* VIEW_TEXT_UTF8_H */

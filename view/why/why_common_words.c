@@ -26,6 +26,8 @@ static const char *common_key(enum why_common_kind kind)
                 [WHY_COMMON_THREAD] = "thread",
                 [WHY_COMMON_PROCESS] = "process",
                 [WHY_COMMON_PARENT] = "parent",
+                [WHY_COMMON_DEVICE] = "device",
+                [WHY_COMMON_LANE] = "lane",
                 [WHY_COMMON_CPU] = "cpu",
                 [WHY_COMMON_FIRST] = "first",
                 [WHY_COMMON_LAST] = "last",
@@ -58,6 +60,13 @@ static uint32_t pid_of(const struct loaded_trace *trace, uint32_t id)
         return row->pid;
 }
 
+static struct text_view device_name(const struct loaded_trace *trace, uint32_t id)
+{
+        const struct trace_device *row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_DEVICES, id);
+
+        return trace_dictionary_text(trace->dictionary, row->name);
+}
+
 /* Names the property in the words of the sentence: "of thread t3 'w2'", "have the text 'big'". */
 static void add_common_what(const struct loaded_trace *trace, const struct why_common_row *row,
                             struct byte_buffer *out)
@@ -83,6 +92,14 @@ static void add_common_what(const struct loaded_trace *trace, const struct why_c
         case WHY_COMMON_PARENT:
                 byte_buffer_add_format(out, "are in the zone ");
                 why_words_add_quoted(out, zone_pattern_name_of(trace->dictionary, row->id));
+                return;
+        case WHY_COMMON_DEVICE:
+                byte_buffer_add_format(out, "are on the device ");
+                why_words_add_quoted(out, device_name(trace, row->id));
+                return;
+        case WHY_COMMON_LANE:
+                byte_buffer_add_format(out, "are on lane %" PRIi64 " of the device ", row->value);
+                why_words_add_quoted(out, device_name(trace, row->id));
                 return;
         case WHY_COMMON_CPU:
                 byte_buffer_add_format(out, "ended on CPU %" PRIu32, row->id);
@@ -138,6 +155,9 @@ static struct view_value name_of(const struct loaded_trace *trace, const struct 
                 return view_format(d, "%" PRIu32, pid_of(trace, row->id));
         case WHY_COMMON_CPU:
                 return view_format(d, "%" PRIu32, row->id);
+        case WHY_COMMON_DEVICE:
+                return view_text(device_name(trace, row->id));
+        case WHY_COMMON_LANE:
         case WHY_COMMON_VALUE:
         case WHY_COMMON_VALUE_FROM:
         case WHY_COMMON_FIRST:
@@ -158,12 +178,12 @@ static struct view_value handle_of(const struct why_common_row *row)
 /* clang-format off */
 #define COMMON_COLUMNS(COLUMN)                                                                                \
         COLUMN(STRING, "kind", "what", view_words(common_key(row->kind)), NULL,                               \
-               .one_of = "text|value|value-from|thread|process|parent|cpu|first|last")                        \
+               .one_of = "text|value|value-from|thread|process|parent|device|lane|cpu|first|last")            \
         COLUMN(STRING, "words", "they",                                                                       \
                view_text((struct text_view){ (const char *)words.data, words.used_bytes }), NULL,             \
                .n_columns_max = 48)                                                                           \
         COLUMN(HANDLE, "handle", "", handle_of(row), NULL)                                                    \
-        COLUMN(STRING, "name", "name", name_of(trace, row, d), "for `first` and `last` a time in ns",         \
+        COLUMN(STRING, "name", "name", name_of(trace, row, d), "for `first` and `last` a time in ns, for `lane` its number",         \
                .n_columns_max = 24)                                                                           \
         COLUMN(SHARE, "slow_with", "in slow", view_real(row->slow_with), "of all instances")                  \
         COLUMN(SHARE, "typical_with", "in others", view_real(row->typical_with), "likewise")                  \

@@ -10,6 +10,8 @@
 #include "view/waits/owners_view.h"
 #include "view/why/why_common_words.h"
 #include "view/why/why_owner_words.h"
+#include "view/why/why_rank_words.h"
+#include "view/why/why_span_words.h"
 #include "view/why/why_words.h"
 
 #include <math.h>
@@ -63,6 +65,9 @@ static void say_seen_in(const struct why *w, struct byte_buffer *words)
         const struct why_group_sum *groups = w->groups;
         const double *ran_ns = w->on_cpu_ns;
 
+        /* Each has a time on the device, and nearly each a host that is busy for a moment. */
+        if (w->are_spans)
+                return;
         if (answer && answer->is_sampled)
                 byte_buffer_add_format(words,
                                        "%.0f%% of the samples of slow instances, %.0f%% of the others'",
@@ -112,12 +117,18 @@ static void say_group(const struct why *w, int group, struct byte_buffer *words)
                 add_duration(words, ", with a sample from ", w->rank.slow_sampled_ns);
         if (g->n != 0)
                 add_duration(words, ", mean ", g->duration / (double)g->n);
+        if (w->are_spans)
+                return;
         byte_buffer_add(words, ", ", 2);
         add_counted(words, w->n_samples[group], "samples");
 }
 
 static void say_ranked_by(const struct why *w, struct byte_buffer *words)
 {
+        if (w->are_spans) {
+                why_span_words_measured(w, words);
+                return;
+        }
         byte_buffer_add(words, why_words_by(w->by), strlen(why_words_by(w->by)));
         if (w->cost.is_known && w->by != WHY_BY_WAITING) {
                 add_duration(words, " without what samples cost, ", w->cost.cost_ns);
@@ -128,7 +139,7 @@ static void say_ranked_by(const struct why *w, struct byte_buffer *words)
 /* Facts in words; the first five are for people, and empty without an instance. */
 struct sentences {
         struct byte_buffer instances, slow, others, common, ranked_by;
-        struct byte_buffer seen_in, ranked_without;
+        struct byte_buffer seen_in, ranked_without, late;
 };
 
 static void make_sentences(struct sentences *s, const struct why *w, const struct loaded_trace *trace)
@@ -136,6 +147,7 @@ static void make_sentences(struct sentences *s, const struct why *w, const struc
         *s = (struct sentences){ .instances = { .data = NULL } };
         say_seen_in(w, &s->seen_in);
         why_words_ranked_without(w, trace, &s->ranked_without);
+        why_rank_words(w, trace, &s->late);
         if (w->survey.durations.n == 0)
                 return;
         add_count(&s->instances, w->survey.durations.n);
@@ -148,8 +160,8 @@ static void make_sentences(struct sentences *s, const struct why *w, const struc
 
 static void sentences_deinit(struct sentences *s, struct view_document *d)
 {
-        struct byte_buffer *const all[] = { &s->instances, &s->slow,    &s->others,        &s->common,
-                                            &s->ranked_by, &s->seen_in, &s->ranked_without };
+        struct byte_buffer *const all[] = { &s->instances, &s->slow,    &s->others,         &s->common,
+                                            &s->ranked_by, &s->seen_in, &s->ranked_without, &s->late };
 
         for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
                 d->failed = d->failed || all[i]->failed;
@@ -161,8 +173,8 @@ static void sentences_deinit(struct sentences *s, struct view_document *d)
 #define CAUSE_FACTS(FACT)                                                                                     \
         FACT(STRING, "cause", NULL, view_words(key),                                                          \
              "the kind of cause that the answer names",                                                       \
-             .one_of = "function|lock|wait|page-faults|migration|zone|own-thread|program|cpu-quota|stopped|"  \
-                       "none")                                                                                \
+             .one_of = "function|lock|wait|page-faults|migration|zone|device|queue|host|launch|own-thread|"   \
+                       "program|cpu-quota|stopped|none")                                                      \
         FACT(STRING, "confidence", NULL, view_words(confidence),                                              \
              "in the cause; who had the CPU is measured, and so always high", .one_of = "high|medium|none")   \
         FACT(STRING, "filter", "only", view_name(filter),                                                     \
@@ -175,7 +187,9 @@ static void sentences_deinit(struct sentences *s, struct view_document *d)
              "(--native: apart)"), NULL)
 #define INSTANCES_FACTS(FACT)                                                                                 \
         FACT(COUNT, "instances", NULL, view_number(w->survey.durations.n), "closed ones, of all threads")     \
-        FACT(STRING, NULL, "instances", view_text(text_of(&s.instances)), NULL)
+        FACT(STRING, NULL, "instances", view_text(text_of(&s.instances)), NULL)                                \
+        FACT(STRING, "late", "waited for", view_text(text_of(&s.late)),                                        \
+             "of several processes that wait for each other, the one that came last; null = none")
 #define GROUPS_FACTS(FACT)                                                                                    \
         FACT(DURATION, "median_ns", NULL, why_facts_duration(w->rank.median_ns), "of these")                  \
         FACT(COUNT, "slow_instances", NULL, view_number(w->collector.n_slow), "how many are slow")            \
@@ -240,6 +254,9 @@ static void add_answer(struct view_document *d, const struct why *w, const struc
         struct byte_buffer words = { .data = NULL };
         char unsampled[UNSAMPLED_TIME_WORDS_BYTES];
 
+        why_rank_words(w, trace, &words);
+        if (words.used_bytes != 0)
+                byte_buffer_add_format(&words, ", so the others waited; ");
         why_words_answer(w, trace, &words);
         unsampled_time_clause(&w->survey.unsampled, NULL, unsampled);
         byte_buffer_add(&words, unsampled, strlen(unsampled));
@@ -272,6 +289,8 @@ void why_facts_add(struct view_document *d, const struct why *w, const struct lo
         if (w->places.folds) {
                 PYTHON_FACTS(VIEW_FACT)
         }
+        if (w->are_spans)
+                why_span_words_add_facts(w, d);
         make_sentences(&s, w, trace);
         INSTANCES_FACTS(VIEW_FACT)
         report_heading_add_lost(d, &w->survey.lost);

@@ -17,6 +17,8 @@
 #include "view/why/why_common_words.h"
 #include "view/why/why_facts.h"
 #include "view/why/why_owner_words.h"
+#include "view/why/why_span_words.h"
+#include "view/why/why_wait_words.h"
 #include "view/why/why_words.h"
 
 #include <inttypes.h>
@@ -55,11 +57,15 @@ static struct view_value handle_of(const struct why_cause *cause)
         case WHY_CAUSE_SAME:
                 return view_handle('f', cause->id);
         case WHY_CAUSE_ZONE:
+        case WHY_CAUSE_BEHIND:
+        case WHY_CAUSE_HOST_LATE:
                 return view_handle('z', cause->id);
         case WHY_CAUSE_LOCK:
         case WHY_CAUSE_WAIT:
         case WHY_CAUSE_MOVED:
         case WHY_CAUSE_SUSPENDED:
+        case WHY_CAUSE_DEVICE:
+        case WHY_CAUSE_HANDED_OVER:
         case WHY_CAUSE_DISPLACED:
         case WHY_CAUSE_PREEMPTED:
         case WHY_CAUSE_DELAY:
@@ -80,13 +86,14 @@ static struct text_view kernel_of(const struct why *w, const struct why_cause *c
 /* clang-format off */
 #define CAUSE_COLUMNS(COLUMN)                                                                                 \
         COLUMN(STRING, "cause", "cause", view_words(why_words_key(cause->kind)), NULL,                        \
-               .one_of = "function|lock|wait|page-faults|migration|suspended|zone|displaced|preempted|delay|" \
-                         "stopped|interrupts|same|unexplained", .n_columns_max = 11)                          \
+               .one_of = "function|lock|wait|page-faults|migration|suspended|zone|device|queue|host|launch|"  \
+                         "displaced|preempted|delay|stopped|interrupts|same|unexplained",                     \
+               .n_columns_max = 11)                                                                           \
         COLUMN(STRING, "words", "what", view_words(why_words_kind(cause->kind)), "the same for people",       \
                .n_columns_max = 24)                                                                           \
         COLUMN(HANDLE, "handle", "", handle_of(cause), NULL)                                                  \
         COLUMN(STRING, "name", "of, in", view_text(why_words_name(w, cause->kind, cause->id)),                \
-               "function, lock, place", .n_columns_max = 24)                                                  \
+               "function, lock, place, zone", .n_columns_max = 24)                                                  \
         COLUMN(STRING, "kernel", "kernel", view_text(kernel_of(w, cause)),                                    \
                "function in which the kernel waits", .n_columns_max = 16)                                     \
         COLUMN(CHANGE, "share", "share", view_real(cause->share.value),                                       \
@@ -105,7 +112,8 @@ static struct text_view kernel_of(const struct why *w, const struct why_cause *c
                "of the instances that have it")                                                               \
         COLUMN(SHARE, "typical_with", "in others",                                                            \
                view_real((double)cause->n_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1)), NULL)         \
-        COLUMN(REAL, "p", "p", view_real_known(cause->p, why_cause_is_own(cause->kind)),                      \
+        COLUMN(REAL, "p", "p",                                                                                \
+               view_real_known(cause->p, why_cause_is_own(cause->kind) && !w->are_spans),                     \
                "corrected for the number of candidates; null if it is not judged")
 /* clang-format on */
 
@@ -227,13 +235,18 @@ static struct text_view name_of(const struct filling *f, uint32_t thread)
 static const char *doing(const struct why_steps *did)
 {
         static const char *const words[] = {
-                [WHY_DOING_UNKNOWN] = "",
-                [WHY_DOING_RUN] = "running",
-                [WHY_DOING_WAIT] = "waiting",
-                [WHY_DOING_PREEMPTED] = "preempted",
+                [WHY_DOING_UNKNOWN] = "",      [WHY_DOING_RUN] = "running",
+                [WHY_DOING_WAIT] = "waiting",  [WHY_DOING_PREEMPTED] = "preempted",
+                [WHY_DOING_DEVICE] = "device", [WHY_DOING_EARLIER] = "queue",
+                [WHY_DOING_LAUNCH] = "launch",
         };
 
         return words[did->n != 0 ? did->steps[0].doing : WHY_DOING_UNKNOWN];
+}
+
+static struct text_view meanwhile(const struct why *w, const struct why_step *step)
+{
+        return step->device != 0 ? why_wait_words_work(w, step) : why_words_function(w, step->label);
 }
 
 /* clang-format off */
@@ -264,10 +277,13 @@ static const char *doing(const struct why_steps *did)
         COLUMN(COUNT, "count", "waits", view_number(row->n), NULL)                                            \
         COLUMN(DURATION, "waited_ns", "waited", view_number(row->ns), NULL)                                   \
         COLUMN(STRING, "doing", "meanwhile", view_words(doing(&row->did)),                                    \
-               "what the thread did in that time; null = not known", .one_of = "running|waiting|preempted",   \
-               .may_be_null = true)                                                                           \
-        COLUMN(STRING, "meanwhile", "mostly in", view_text(why_words_function(w, row->did.steps[0].label)),   \
-               "the function", .n_columns_max = 40)
+               "what the thread did in that time, or a device for whose work it was: ran it, ran earlier "    \
+               "work in its queue, had not begun it; null = not known",                                       \
+               .one_of = "running|waiting|preempted|device|queue|launch", .may_be_null = true)                \
+        COLUMN(STRING, "meanwhile", "mostly in", view_text(meanwhile(w, &row->did.steps[0])),                 \
+               "the function, or the work", .n_columns_max = 40)                                              \
+        COLUMN(STRING, "device", "on", view_text(why_wait_words_device(w, &row->did.steps[0])),               \
+               "the device", .n_columns_max = 24)
 #define ZONE_COLUMNS(COLUMN)                                                                                  \
         COLUMN(HANDLE, "zone", "", view_handle('z', part->id), NULL)                                          \
         COLUMN(STRING, "name", "zone", view_text(why_words_name(w, WHY_CAUSE_ZONE, part->id)), NULL,          \
@@ -445,15 +461,25 @@ static void add_warnings(const struct filling *f)
         const struct why_collector *c = &w->collector;
         struct view_document *d = f->document;
 
+        if (w->are_spans) {
+                why_span_words_add_warnings(w, d);
+                return;
+        }
         report_heading_warn_recorded(d, w->dictionary, &w->survey.unsampled);
         if (w->survey.durations.n == 0)
                 return;
+        if (w->n_other_spans != 0)
+                view_document_warn(d,
+                                   "%" PRIu64 " zones of devices fit as well, and are left out: --devices "
+                                   "compares these",
+                                   w->n_other_spans);
         if (c->event == 0)
                 view_document_warn(d, "no samples: what ran in the extra time is unknown");
         if (w->are_fibers)
                 view_document_warn(
                         d,
-                        "zones of fibers: what they waited for is not known, only how long they were suspended");
+                        "zones of fibers: how long they were suspended is known here, and not for whom: hyprof path "
+                        "follows these waits");
         if (c->event != 0 && w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
                 view_document_warn(d,
                                    "not enough samples: %" PRIu64 " in slow instances, %d are needed to "
@@ -490,6 +516,15 @@ static void add_warnings(const struct filling *f)
                 view_document_warn(
                         d, "left out for lack of room: %" PRIu64 " pieces of evidence, %" PRIu64 " waits",
                         c->instances.n_rows_left_out, w->meanwhile.n_left_out);
+        if (w->meanwhile.works.n_vague != 0)
+                view_document_warn(d,
+                                   "%" PRIu64 " works of devices whose clocks are not known well enough: "
+                                   "waits for them are not found",
+                                   w->meanwhile.works.n_vague);
+        if (w->meanwhile.works.n_lost != 0)
+                view_document_warn(d,
+                                   "%" PRIu64 " works of devices had no room: waits for them are not found",
+                                   w->meanwhile.works.n_lost);
 }
 
 /* "hyprof BEFORE WHAT AFTER TRACE"; without WHAT if that is NULL. */
@@ -513,10 +548,10 @@ static const char *larger_share(const struct why *w)
 /* The path says more of waits, and something where instances cannot be compared. */
 static bool points_to_path(const struct why *w, const struct why_cause *answer)
 {
-        if (answer)
+        if (answer && !w->are_fibers)
                 return answer->kind == WHY_CAUSE_LOCK || answer->kind == WHY_CAUSE_WAIT;
         return w->survey.durations.n != 0 &&
-               (why_words_are_alike(w) || w->groups[WHY_SLOW].n < WHY_SLOW_MIN ||
+               (w->are_fibers || why_words_are_alike(w) || w->groups[WHY_SLOW].n < WHY_SLOW_MIN ||
                 w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN);
 }
 
@@ -527,6 +562,14 @@ static void add_hints(const struct filling *f)
         struct shell_word zone = asked_zone_option(w->dictionary, w->request.zone);
         bool has_slow = w->groups[WHY_SLOW].n != 0;
 
+        if (w->are_spans) {
+                hint(f, "report --devices", NULL, "");
+                if (has_slow && w->groups[WHY_SLOW].n < WHY_SLOW_MIN && larger_share(w))
+                        hint(f, "why --zone", &zone, larger_share(w));
+                return;
+        }
+        if (w->n_other_spans != 0)
+                hint(f, "why --devices --zone", &zone, "");
         if (answer && (answer->kind == WHY_CAUSE_FUNCTION || answer->kind == WHY_CAUSE_FAULTS) &&
             answer->id != 0) {
                 struct shell_word name = shell_word_of_name(why_words_function(w, answer->id));
@@ -549,11 +592,13 @@ const struct answer_schema why_view_schema = {
         .name = "hyprof.why/1",
         .command = "hyprof why --json",
         .parts = (const struct answer_part *const[]){ &why_facts_answer_part, &why_facts_python_part,
-                                                      &why_facts_instances_part, &report_heading_lost_part,
-                                                      &why_facts_groups_part, &causes_part,
-                                                      &why_owner_words_part, &why_common_words_part,
-                                                      &calls_part, &holders_part, &wakers_part, &zones_part,
-                                                      &counters_part, &slowest_part, NULL },
+                                                      &why_span_words_facts_part, &why_facts_instances_part,
+                                                      &report_heading_lost_part, &why_facts_groups_part,
+                                                      &causes_part, &why_owner_words_part,
+                                                      &why_common_words_part, &calls_part, &holders_part,
+                                                      &wakers_part, &zones_part, &counters_part,
+                                                      &slowest_part, &why_span_words_delays_part,
+                                                      &why_span_words_slowest_part, NULL },
 };
 
 void why_view_fill(struct view_document *d, const struct why *w, const struct loaded_trace *trace,
@@ -570,7 +615,12 @@ void why_view_fill(struct view_document *d, const struct why *w, const struct lo
         add_wakers(&f);
         add_zones(&f);
         add_counters(&f);
-        add_slowest(&f);
+        if (w->are_spans) {
+                why_span_words_add_delays(w, options->limit, d);
+                why_span_words_add_slowest(w, trace, d);
+        } else {
+                add_slowest(&f);
+        }
         add_warnings(&f);
         add_hints(&f);
 }

@@ -11,6 +11,7 @@
 #include "view/text/text_number.h"
 #include "view/why/why_common_words.h"
 #include "view/why/why_owner_words.h"
+#include "view/why/why_span_words.h"
 #include "view/why/why_wait_words.h"
 
 #include <inttypes.h>
@@ -43,6 +44,10 @@ static const struct {
         [WHY_CAUSE_MOVED] = { "migration", "moved to another CPU" },
         [WHY_CAUSE_SUSPENDED] = { "suspended", "suspended" },
         [WHY_CAUSE_ZONE] = { "zone", "in the zone" },
+        [WHY_CAUSE_DEVICE] = { "device", "longer on the device" },
+        [WHY_CAUSE_BEHIND] = { "queue", "behind earlier work" },
+        [WHY_CAUSE_HOST_LATE] = { "host", "idle lane, host late" },
+        [WHY_CAUSE_HANDED_OVER] = { "launch", "idle lane, handed over" },
         [WHY_CAUSE_DISPLACED] = { "displaced", "preempted, then moved" },
         [WHY_CAUSE_PREEMPTED] = { "preempted", "preempted" },
         [WHY_CAUSE_DELAY] = { "delay", "ready, not on a CPU yet" },
@@ -76,10 +81,10 @@ const char *why_words_confidence(enum why_confidence confidence)
 const char *why_words_doing(enum why_doing doing)
 {
         static const char *const words[] = {
-                [WHY_DOING_UNKNOWN] = "",
-                [WHY_DOING_RUN] = "ran",
-                [WHY_DOING_WAIT] = "waited",
-                [WHY_DOING_PREEMPTED] = "was ready to run without a CPU",
+                [WHY_DOING_UNKNOWN] = "",    [WHY_DOING_RUN] = "ran",
+                [WHY_DOING_WAIT] = "waited", [WHY_DOING_PREEMPTED] = "was ready to run without a CPU",
+                [WHY_DOING_DEVICE] = "",     [WHY_DOING_EARLIER] = "",
+                [WHY_DOING_LAUNCH] = "",
         };
 
         return words[doing];
@@ -160,7 +165,7 @@ struct text_view why_words_name(const struct why *w, enum why_cause_kind kind, u
                 return lock_name(w, id);
         if (kind == WHY_CAUSE_WAIT)
                 return place_name(w, id);
-        if (kind == WHY_CAUSE_ZONE)
+        if (kind == WHY_CAUSE_ZONE || why_cause_is_of_device(kind))
                 return zone_pattern_name_of(w->dictionary, id);
         return why_words_function(w, id);
 }
@@ -259,7 +264,7 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
         if (cause->kind == WHY_CAUSE_LOCK)
                 why_wait_words_add_holder(w, trace, cause->id, out);
         else if (cause->kind == WHY_CAUSE_WAIT)
-                why_wait_words_add_waker(w, trace, cause->id, out);
+                why_wait_words_add_waker(w, trace, cause, out);
 }
 
 static bool ranks_without_others(const struct why *w)
@@ -684,7 +689,9 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
 {
         const struct why_cause *answer = why_find_answer(w);
 
-        if (answer) {
+        if (w->are_spans) {
+                why_span_words_answer(w, trace, out);
+        } else if (answer) {
                 add_answer(w, trace, answer, out);
         } else if (w->survey.durations.n == 0) {
                 byte_buffer_add_format(out, "no instance of a zone called ");

@@ -33,7 +33,7 @@ struct text_view why_words_function(const struct why *w, uint32_t label);
 /* Where a wait is: the function of the kernel that says what for; empty if unknown. */
 struct text_view why_words_kernel(const struct why *w, uint32_t id);
 
-/* What a thread did while another one waited for it: "ran"; static. */
+/* What a thread did while another one waited for it: "ran"; empty of a device; static. */
 const char *why_words_doing(enum why_doing doing);
 
 /* By what instances are ranked: "wall time"; static. */

@@ -33,6 +33,7 @@ extern const struct delay_kind pool_delays[];
 extern const struct delay_kind process_delays[];
 extern const struct delay_kind timer_delays[];
 extern const struct delay_kind machine_delays[];
+extern const struct delay_kind device_delays[];
 extern const struct delay_kind no_delays[]; /* nulls: each delays itself */
 
 /*

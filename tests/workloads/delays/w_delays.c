@@ -18,7 +18,7 @@ BURN_FUNCTION(convert_file);
 
 static const struct delay_kind *const families[] = { lock_delays,    queue_delays, pool_delays,
                                                      process_delays, timer_delays, machine_delays,
-                                                     no_delays };
+                                                     device_delays,  no_delays };
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))
 
 static void list_kinds(void)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/files/drop_rights.h"
+
+#include "base/error.h"
+#include "cli/terminal/complaint.h"
+#include "sampler/rights/privileges.h"
+
+#include <stdbool.h>
+
+int drop_rights_for_good(const char *advice)
+{
+        struct invoking_user user = invoking_user_read();
+        struct error err = ERROR_NONE;
+        int r = privileges_become_user(&user, false, &err);
+
+        if (r == 0 && user.known)
+                r = privileges_drop(&err);
+        if (r < 0) {
+                complain("error: %s", err.text);
+                complain_try("%s", advice);
+        }
+        return r;
+}
