@@ -95,7 +95,7 @@ static void add_totals(struct diff_comparison *c, const struct diff_run *const *
 static bool has_any(const struct diff_run *run, int kind)
 {
         const bool any[DIFF_KIND_COUNT] = { run->n_samples > 0, run->n_zones > 0, run->has_waits,
-                                            run->has_calls };
+                                            run->has_calls, run->n_kernels > 0 };
 
         return any[kind];
 }
@@ -118,6 +118,8 @@ static double whole_of(enum diff_kind kind, const struct diff_run *run)
 {
         if (kind == DIFF_FUNCTION)
                 return run->weight;
+        if (kind == DIFF_KERNEL)
+                return run->device_ns;
         return kind == DIFF_ZONE ? (double)run->duration_ns : diff_run_threads_ns(run);
 }
 
@@ -135,7 +137,8 @@ static void fill_side(const struct diff_comparison *c, struct diff_item *item,
                       const struct diff_run *const *runs, bool before)
 {
         uint32_t n = before ? c->n_before : c->n_after;
-        double weight = 0, all = 0, self = 0, outside = 0;
+        double weight = 0, all = 0, self = 0, outside = 0, delay_ns = 0;
+        uint64_t n_delays = 0;
 
         for (uint32_t i = 0; i < n; i++) {
                 const struct diff_run *run = runs[(before ? 0 : c->n_before) + i];
@@ -151,9 +154,13 @@ static void fill_side(const struct diff_comparison *c, struct diff_item *item,
                 weight += item->kind == DIFF_ZONE || item->kind == DIFF_CALL ? sum.wall_ns : sum.cpu;
                 self += sum.self_ns;
                 outside += sum.outside_ns;
+                delay_ns += sum.delay_ns;
+                n_delays += sum.n_delays;
                 all += whole_of(item->kind, run);
         }
         *(before ? &item->share_before : &item->share_after) = all > 0 ? weight / all : 0;
+        *(before ? &item->delay_before : &item->delay_after) = n_delays != 0 ? delay_ns / (double)n_delays
+                                                                             : -1;
         mark_side(item, weight, self, outside);
 }
 
@@ -217,7 +224,8 @@ static bool fits_glob(const struct diff_comparison *c, const struct diff_item *i
 
 static bool is_kind_only(const char *only, enum diff_kind *ret_kind)
 {
-        static const char *const names[DIFF_KIND_COUNT] = { "functions", "zones", "waits", "syscalls" };
+        static const char *const names[DIFF_KIND_COUNT] = { "functions", "zones", "waits", "syscalls",
+                                                            "kernels" };
 
         *ret_kind = DIFF_FUNCTION;
         for (int kind = 0; only && kind < DIFF_KIND_COUNT; kind++)
@@ -260,7 +268,9 @@ static double moved_of(const struct diff_comparison *c, const struct diff_item *
                        const struct diff_run *run, uint64_t n)
 {
         double per = c->options.basis.per_unit ? (double)run->n_units : 1;
-        double all = run->weight_is_ns && run->weight > 0 ? run->weight : (double)run->duration_ns;
+        double all = item->kind == DIFF_KERNEL              ? run->device_ns
+                     : run->weight_is_ns && run->weight > 0 ? run->weight
+                                                            : (double)run->duration_ns;
 
         if (item->kind == DIFF_FUNCTION)
                 return per > 0 ? DIFF_STEADY_FUNCTION_MOVED * run->weight / per : 0;
@@ -317,7 +327,7 @@ static struct diff_number item_number(const struct diff_comparison *c, const str
                 number.one = run->weight / (double)run->n_samples;
         if (item->kind == DIFF_FUNCTION && basis->per_unit)
                 number.one = run->n_units > 0 ? number.one / (double)run->n_units : 0;
-        if (item->kind == DIFF_ZONE && diff_item_is_one_sided(item))
+        if (diff_kind_is_zone(item->kind) && diff_item_is_one_sided(item))
                 put_all_instances(c, item, sum.n, &number);
         if (item->kind == DIFF_WAIT || item->kind == DIFF_CALL)
                 put_wait_or_call(c, item, run, &number);
@@ -388,12 +398,12 @@ static void judge_whole(struct diff_comparison *c, const struct diff_run *const 
 static bool is_judged_by(const struct diff_item *item, enum diff_basis_of_judgement by)
 {
         return by == DIFF_BY_BOTH ||
-               (by != DIFF_BY_NOTHING && (item->kind != DIFF_ZONE || diff_item_is_one_sided(item)));
+               (by != DIFF_BY_NOTHING && (!diff_kind_is_zone(item->kind) || diff_item_is_one_sided(item)));
 }
 
 static uint64_t n_min_of(const struct diff_comparison *c, const struct diff_item *item)
 {
-        if (item->kind == DIFF_ZONE)
+        if (diff_kind_is_zone(item->kind))
                 return DIFF_ZONES_MIN;
         if (item->kind == DIFF_WAIT || item->kind == DIFF_CALL)
                 return diff_comparison_is_pair(c) ? DIFF_CALLS_MIN : 0;
@@ -463,10 +473,10 @@ static bool is_testable(const struct diff_comparison *c, const struct diff_item 
 static void judge_item(struct diff_comparison *c, struct diff_item *item, const struct diff_run *const *runs,
                        struct diff_numbers *numbers, struct diff_number *of)
 {
-        static const double steady_noises[DIFF_KIND_COUNT] = { DIFF_STEADY_FUNCTION_NOISES,
-                                                               DIFF_STEADY_ZONE_NOISES,
-                                                               DIFF_STEADY_CALL_NOISES,
-                                                               DIFF_STEADY_CALL_NOISES };
+        static const double steady_noises[DIFF_KIND_COUNT] = {
+                DIFF_STEADY_FUNCTION_NOISES, DIFF_STEADY_ZONE_NOISES, DIFF_STEADY_CALL_NOISES,
+                DIFF_STEADY_CALL_NOISES, DIFF_STEADY_ZONE_NOISES
+        };
         enum diff_basis_of_judgement by;
 
         item->doubt = diff_doubt_find(c, item, runs, is_asked_by_name(c, item));
@@ -523,7 +533,8 @@ static int judge(struct diff_comparison *c, const struct diff_run *const *runs)
 uint32_t diff_comparison_count_gates(const struct diff_comparison *c)
 {
         return c->options.only ? diff_comparison_count_judged(c)
-                               : c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] + c->whole.is_judged;
+                               : c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] +
+                                         c->n_judged[DIFF_KERNEL] + c->whole.is_judged;
 }
 
 static bool is_judged(const struct diff_item *item)
@@ -670,8 +681,8 @@ const struct diff_item *diff_comparison_leading(const struct diff_comparison *c)
 
                 if (!is_judged(item) || (item->kind == DIFF_CALL && item->value_before == item->value_after))
                         continue;
-                if (!best || (item->kind == DIFF_ZONE) < (best->kind == DIFF_ZONE) ||
-                    ((item->kind == DIFF_ZONE) == (best->kind == DIFF_ZONE) &&
+                if (!best || diff_kind_is_zone(item->kind) < diff_kind_is_zone(best->kind) ||
+                    (diff_kind_is_zone(item->kind) == diff_kind_is_zone(best->kind) &&
                      item->moved_share > best->moved_share))
                         best = item;
         }
@@ -728,8 +739,8 @@ static double growth_by_few(const struct diff_comparison *c, const struct diff_i
         double moved = diff_moved_ns(item), base = c->whole.value_before;
 
         if (!c->whole.is_judged)
-                return item->kind != DIFF_ZONE ? item->verdict.change : 0;
-        if (item->kind == DIFF_ZONE)
+                return !diff_kind_is_zone(item->kind) ? item->verdict.change : 0;
+        if (diff_kind_is_zone(item->kind))
                 base = c->options.basis.per_unit && c->units_before > 0
                                ? c->duration_ns_before / c->units_before
                                : c->duration_ns_before;
@@ -740,7 +751,7 @@ static double growth_by_few(const struct diff_comparison *c, const struct diff_i
 
 bool diff_comparison_gates(const struct diff_comparison *c, const struct diff_item *item)
 {
-        return c->options.only || item->kind == DIFF_FUNCTION || item->kind == DIFF_ZONE;
+        return c->options.only || item->kind == DIFF_FUNCTION || diff_kind_is_zone(item->kind);
 }
 
 double diff_comparison_worst(const struct diff_comparison *c, const struct diff_item **ret_item)

@@ -60,7 +60,7 @@ static bool lacks_data(const struct diff_comparison *c, const struct diff_item *
 
         for (uint32_t i = 0; i < c->n_before + c->n_after; i++)
                 if ((needs_zones && diff_doubt_lost_zones(runs[i])) ||
-                    (item->kind != DIFF_ZONE && diff_doubt_is_cut(c, runs[i])) ||
+                    (!diff_kind_is_zone(item->kind) && diff_doubt_is_cut(c, runs[i])) ||
                     (needs_switches && runs[i]->lost_switches) ||
                     (item->kind == DIFF_WAIT && runs[i]->lost_waits) ||
                     (item->kind == DIFF_CALL && runs[i]->lost_calls))
@@ -90,7 +90,7 @@ enum diff_doubt diff_doubt_find(const struct diff_comparison *c, const struct di
                 return DIFF_TOO_FEW;
         if (!is_named && fmax(item->share_before, item->share_after) < c->options.share_min)
                 return is_one ? DIFF_ONE_SIDED : DIFF_TOO_SMALL;
-        if (item->kind == DIFF_ZONE && is_beyond_limit(c, item, runs))
+        if (diff_kind_is_zone(item->kind) && is_beyond_limit(c, item, runs))
                 return DIFF_TOO_MANY;
         if (lacks_data(c, item, runs))
                 return DIFF_LOST;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/diff/diff_calls.h"
+#include "analyze/diff/diff_devices.h"
 #include "analyze/diff/diff_run.h"
 #include "format/trace_dictionary.h"
 
@@ -490,6 +491,8 @@ int diff_run_load(struct diff_run *run, struct diff_names *names, struct loaded_
                 r = error_set(err, -ENOMEM, "no memory for Python functions");
         if (r == 0)
                 r = walk_events(&l, trace, request->filter, err);
+        if (r == 0)
+                r = diff_devices_take(run, names, trace, request->filter, err);
         run->is_cut = trace_ending_is_early(trace->ending);
         diff_run_finish(run);
         free(l.function_keys);

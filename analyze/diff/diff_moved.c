@@ -5,7 +5,7 @@
 
 double diff_moved_ns(const struct diff_item *item)
 {
-        if (item->kind != DIFF_ZONE || diff_item_is_one_sided(item) || !(item->value_before > 0))
+        if (!diff_kind_is_zone(item->kind) || diff_item_is_one_sided(item) || !(item->value_before > 0))
                 return item->total_after - item->total_before;
         return (item->value_after / item->value_before - 1) * item->total_before;
 }
@@ -53,8 +53,8 @@ static double part_on_cpus(const struct diff_comparison *c)
 double diff_moved_share(const struct diff_comparison *c, const struct diff_item *item)
 {
         double part = 1;
-        double before = item->kind == DIFF_ZONE ? c->duration_ns_before : c->weight_before;
-        double after = item->kind == DIFF_ZONE ? c->duration_ns_after : c->weight_after;
+        double before = diff_kind_is_zone(item->kind) ? c->duration_ns_before : c->weight_before;
+        double after = diff_kind_is_zone(item->kind) ? c->duration_ns_after : c->weight_after;
 
         if (item->kind == DIFF_WAIT || item->kind == DIFF_CALL)
                 return moved_share_of_threads(c, item);

@@ -217,6 +217,12 @@ int diff_run_add_zone(struct diff_run *run, uint32_t key, double cpu_ns, double 
         return 0;
 }
 
+void diff_run_add_delay(struct diff_run *run, uint32_t key, double ns)
+{
+        run->sums[key - 1].delay_ns += ns;
+        run->sums[key - 1].n_delays++;
+}
+
 /* ------------------------------------------------------------------ times of a zone */
 
 static uint32_t octave_of(double ns)

@@ -91,6 +91,8 @@ struct diff_sum {
         /* Zones: wall_ns without the zones directly inside; waits: their time without by_others_ns. */
         double self_ns;
         double squares, outside_ns, n_seen; /* of waits */
+        double delay_ns;                    /* of kernels: until they began, where that is known */
+        uint64_t n_delays;
         /* zones, after diff_run_finish(): of one instance, without the slowest */
         struct diff_typical typical_cpu, typical_wall;
         struct diff_zone_spreads *spreads; /* heap; until diff_run_finish() */
@@ -112,6 +114,8 @@ struct diff_run {
         double weight; /* of the samples, with an addition for lost samples of their threads */
         double added;  /* the part of that for lost ones */
         uint64_t duration_ns;
+        double device_ns; /* of all kernels; those at the same time count each */
+        uint64_t n_kernels;
         double waited_ns;   /* by all threads that are not idle */
         bool has_waits;     /* with their places */
         bool has_calls;     /* the system calls were counted */
@@ -179,6 +183,8 @@ void diff_run_add_caller(struct diff_run *run, uint32_t key, uint32_t caller, do
 int diff_run_add_wait(struct diff_run *run, uint32_t key, const struct diff_wait *wait);
 int diff_run_add_calls(struct diff_run *run, uint32_t key, uint64_t n, double ns);
 int diff_run_add_zone(struct diff_run *run, uint32_t key, double cpu_ns, double wall_ns, double self_ns);
+/* Adds how long the last zone that was added waited before it began. */
+void diff_run_add_delay(struct diff_run *run, uint32_t key, double ns);
 void diff_run_finish(struct diff_run *run);
 
 /* Counts an instance of @ns, not negative. */

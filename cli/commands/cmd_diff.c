@@ -79,6 +79,7 @@ struct loading {
         struct diff_run *runs;        /* heap */
         const struct diff_run **list; /* heap; of all runs, in order */
         size_t n_runs;
+        const char *unread_path; /* of a recording that could not be opened; else NULL */
         struct zone_pattern unit;
         char *event;              /* heap; event to compare: as requested, or the first run's */
         char *command;            /* heap; of the first run that states one */
@@ -102,7 +103,7 @@ static const struct option_row option_rows[] = {
         { LETTER_WALL, "wall", NULL,
           "compare zones from begin to end, waiting included; default: their time on a CPU" },
         { LETTER_ONLY, "only", "WHAT",
-          "judge and show only functions, zones, waits or syscalls, or only these names (a glob)" },
+          "judge and show only functions, zones, kernels, waits or syscalls, or only these names (a glob)" },
         NATIVE_OPTION_ROW,
         { LETTER_ANYWAY, "anyway", NULL, "compare recordings of different programs" },
         { LETTER_THRESHOLD, "threshold", "PERCENT", "leave out smaller changes that are not significant" },
@@ -126,7 +127,7 @@ static const struct option_table table = {
         .operands = "BEFORE AFTER",
         .n_operands_max = 2,
         .about =
-                "Shows which functions and zones became slower or faster between two recordings, or between\n"
+                "Shows which functions, zones and kernels became slower or faster between two recordings, or between\n"
                 "two sets of them (--before, --after), and how sure that is.  The method: docs/use/diff.md.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
@@ -518,6 +519,8 @@ static int load_run(struct loading *l, const char *path, struct error *err)
         int r = loaded_trace_open(&trace, path, err);
 
         l->list[l->n_runs++] = loaded;
+        if (r < 0)
+                l->unread_path = path;
         if (r == 0) {
                 r = compare_programs(l, &trace, path, err);
                 if (r == 0)
@@ -698,10 +701,12 @@ static int compare(struct arguments *args)
         diff_names_init(&l.names);
         view_document_init(&document, diff_view_schema.name);
         r = load_and_compare(args, &l, &err);
-        if (r < 0) {
+        if (r < 0 && l.unread_path)
+                complain_of_trace(r, l.unread_path, &err);
+        else if (r < 0)
                 complain("error: %s", err.text);
+        if (r < 0)
                 r = STATUS_TROUBLE;
-        }
         unload(&l);
         view_document_deinit(&document);
         return r;
