@@ -15,7 +15,6 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
-#include "sampler/rights/privileges.h"
 #include "symbolize/debug/debuginfod_fetch.h"
 #include "symbolize/debug/symbol_search.h"
 #include "symbolize/images/image_finder.h"
@@ -25,6 +24,7 @@
 #include "symbolize/process/known_symbols.h"
 #include "symbolize/process/symbol_findings.h"
 #include "symbolize/process/symbol_process.h"
+#include "symbolize/stacks/kept_stacks.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
@@ -45,6 +45,7 @@ struct arguments {
         bool no_cache;
         struct source_folders source_folders;
         bool embed_source;
+        bool force; /* FILE is replaced if it exists */
         bool quiet;
 };
 
@@ -59,12 +60,14 @@ struct work {
         struct replaced_file file;
         struct symbol_findings findings;
         struct known_symbols_totals totals;
+        struct kept_stacks_totals stacks;
         uint64_t n_news;
         uint32_t n_sources; /* that were embedded */
 };
 
 static const struct option_row option_rows[] = {
         COMMON_ROW_OUTPUT("write the trace to FILE, - for a pipe; default: replace TRACE"),
+        COMMON_ROW_FORCE,
         SEARCH_OPTION_ROWS,
         { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]",
           "ask debuginfod servers for missing files; default: the servers in DEBUGINFOD_URLS, if it is set" },
@@ -84,6 +87,7 @@ static const struct option_table table = {
         .about =
                 "Finds names, files and lines for the addresses of a trace, and adds them to it: from the code\n"
                 "that the trace keeps, and from files of this machine that are identical by build-id or content.\n"
+                "Call stacks of 'hyprof record --keep-stacks=cut' are finished with the tables of these files.\n"
                 "TRACE may come from another machine of any architecture; - is standard input;\n"
                 "default: " OPTION_DEFAULT_TRACE
                 ".  Names that were found before stay; run it again with more files.\n",
@@ -157,11 +161,8 @@ static int find_names(struct work *w, struct trace_dictionary *d, const struct i
 {
         struct error why = ERROR_NONE;
         uint64_t n_news = 0;
-        struct invoking_user user = invoking_user_read();
         struct symbol_process_options options = {
                 .stop_fd = -1,
-                .run_as_uid = user.uid, /* under sudo, the process that parses hostile files is not root */
-                .run_as_gid = user.gid,
                 .search = &w->search,
                 .spool = &w->code.spool,
                 .cache = cache,
@@ -217,16 +218,33 @@ static int find_all_names(struct work *w, struct trace_dictionary *d, struct err
         return r;
 }
 
+/* Call stacks come before names: their new frames need names, too. */
+static int finish_stacks(struct work *w, struct error *err)
+{
+        const struct image_finder finder = { .dictionary = w->code.dictionary,
+                                             .images = &w->code.images,
+                                             .spool = &w->code.spool,
+                                             .search = &w->search };
+
+        return w->code.has_kept_stacks
+                       ? kept_stacks_finish(w->code.reader, w->writer, &finder,
+                                            (struct confinement_user){ 0, 0 }, &w->stacks, err)
+                       : 0;
+}
+
 static int symbolize(struct work *w, struct error *err)
 {
         struct trace_dictionary *d;
-        int r = judge_ending(w, err);
+        int r;
 
+        w->search = w->args->search;
+        search_options_complete(&w->search, w->code.dictionary);
+        r = finish_stacks(w, err);
+        if (r == 0)
+                r = judge_ending(w, err);
         if (r < 0)
                 return r;
         d = trace_reader_edit(w->code.reader);
-        w->search = w->args->search;
-        search_options_complete(&w->search, d);
         r = symbol_findings_init(&w->findings, trace_dictionary_count(d, TRACE_TABLE_MODULES), err);
         if (r < 0)
                 return r;
@@ -234,7 +252,7 @@ static int symbolize(struct work *w, struct error *err)
         if (r < 0)
                 return r;
         r = known_symbols_count(d, NULL, &w->totals, err);
-        if (r == 0 && w->n_news > 0)
+        if (r == 0 && (w->n_news > 0 || w->stacks.n_finished > 0))
                 r = add_meta(d, "symbolized_by", HYPROF_VERSION, err);
         if (r < 0)
                 return r;
@@ -301,12 +319,28 @@ static void advise(const struct work *w, uint32_t module, const char *others)
                         words.name, others);
 }
 
+static void print_stacks(const struct work *w)
+{
+        const struct kept_stacks_totals *s = &w->stacks;
+        struct module_words words = { .name = "" };
+
+        if (s->left_module != 0)
+                words = module_words_of(w->code.dictionary, s->left_module);
+        if (s->n_finished + s->n_left > 0)
+                complain("%s of %s call stacks without unwind tables are finished, by their copies%s%s%s",
+                         text_number_count(s->n_finished).text,
+                         text_number_count(s->n_finished + s->n_left).text,
+                         words.name[0] != '\0' ? "; most others end in " : "", words.name,
+                         words.name[0] != '\0' ? ", for which no file with tables is found" : "");
+}
+
 static void print_summary(const struct work *w)
 {
         const struct known_symbols_totals *t = &w->totals;
         uint32_t largest;
         uint32_t n_nameless = count_nameless(w, &largest);
 
+        print_stacks(w);
         complain("%s of %s frames are named, %s with a line; %s are new; %u of %u modules lack names",
                  text_number_count(t->n_named).text, text_number_count(t->n_frames).text,
                  text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_nameless,
@@ -332,11 +366,11 @@ static int write_trace(struct work *w, const char *output, struct error *err)
 static int run_work(struct work *w, struct error *err)
 {
         const char *output = w->args->output ? w->args->output : w->path;
-        int r = replaced_file_open(&w->file, output, false, err);
+        int r = replaced_file_open(&w->file, output, w->args->output && !w->args->force, err);
 
         if (r == 0)
                 r = write_trace(w, output, err);
-        if (r == 0 && (w->n_news > 0 || w->n_sources > 0 || !w->is_in_place))
+        if (r == 0 && (w->n_news > 0 || w->n_sources > 0 || w->stacks.n_finished > 0 || !w->is_in_place))
                 r = replaced_file_commit(&w->file, err);
         return r;
 }
@@ -363,6 +397,7 @@ static int run(void *context, struct common_options *common)
 
         args->quiet = common->quiet;
         args->output = common->output;
+        args->force = common->force;
         if (strcmp(args->output ? args->output : path, "-") == 0 &&
             standard_output_check_bytes("a trace", &err) < 0) {
                 complain("error: %s", err.text);
@@ -373,7 +408,9 @@ static int run(void *context, struct common_options *common)
         r = w.is_in_place ? check_place(path, &err) : 0;
         if (r == 0)
                 r = run_work(&w, &err);
-        if (r < 0)
+        if (r == -EEXIST)
+                complain_of_existing("hyprof symbolize", "-o", args->output, path, &err);
+        else if (r < 0)
                 complain_of_trace(r, path, &err);
         if (r == -ENODATA)
                 complain_try("hyprof check --repair %s, or -o FILE for another trace",

@@ -6,7 +6,6 @@
 #include "base/io.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_reader.h"
-#include "sampler/rights/privileges.h"
 #include "view/text/text_number.h"
 
 #include <errno.h>
@@ -76,8 +75,6 @@ static int create(struct extraction *x, uint32_t attachment, struct error *err)
         struct file_name name = name_of(x, attachment);
         int fd = openat(x->folder_fd, name.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
-        if (fd >= 0)
-                invoking_user_give(fd);
         return fd < 0 ? error_errno(err, "%s", name.text) : fd;
 }
 
@@ -156,13 +153,9 @@ static int open_folder(const char *folder, struct error *err)
 {
         int fd;
 
-        bool is_new = mkdir(folder, 0777) == 0;
-
-        if (!is_new && errno != EEXIST)
+        if (mkdir(folder, 0777) < 0 && errno != EEXIST)
                 return error_errno(err, "%s", folder);
         fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (is_new && fd >= 0)
-                invoking_user_give(fd);
         return fd < 0 ? error_errno(err, "%s", folder) : fd;
 }
 

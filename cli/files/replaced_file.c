@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/text_view.h"
-#include "sampler/rights/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,20 +55,6 @@ static int open_part(struct replaced_file *f, struct error *err)
         return f->fd < 0 ? error_errno(err, "writing beside %s", f->path) : 0;
 }
 
-/*
- * When root works for a user, it refuses to write through the user's link to another user's file.  This only
- * guards against mistakes: folders of the path may be links, and a link that is exchanged meanwhile is not
- * noticed.
- */
-static bool is_link_to_others(const char *path, const struct stat *target)
-{
-        struct invoking_user user = invoking_user_read();
-        struct stat link;
-
-        return user.known && target->st_uid != user.uid && lstat(path, &link) == 0 && S_ISLNK(link.st_mode) &&
-               link.st_uid != 0;
-}
-
 /* An earlier file, or none: sets `path`.  A device or pipe: opens it. */
 static int find_target(struct replaced_file *f, const char *path, bool only_new, struct error *err)
 {
@@ -85,8 +70,6 @@ static int find_target(struct replaced_file *f, const char *path, bool only_new,
                 f->path = strdup(path);
         } else if (S_ISDIR(status.st_mode)) {
                 return error_set(err, -EISDIR, "%s: is a directory", path);
-        } else if (is_link_to_others(path, &status)) {
-                return error_set(err, -EACCES, "%s: is a link to a file of another user", path);
         } else if (!S_ISREG(status.st_mode)) {
                 f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
                 return f->fd < 0 ? error_errno(err, "%s", path) : 0;
@@ -116,15 +99,10 @@ int replaced_file_open(struct replaced_file *f, const char *path, bool only_new,
         return r;
 }
 
-/*
- * As with traces, a file that root writes under sudo belongs to the user who called sudo, and a replacement
- * to the owner of the file it replaces.  Without root there is no choice.
- */
+/* A replacement belongs to the owner of the file it replaces; without root there is no choice. */
 static void give_to_owner(const struct replaced_file *f)
 {
-        if (f->mode == 0)
-                invoking_user_give(f->fd);
-        else if (geteuid() == 0)
+        if (f->mode != 0 && geteuid() == 0)
                 (void)!fchown(f->fd, f->owner_uid, f->owner_gid);
 }
 

@@ -6,10 +6,8 @@
  *
  * The new file has no name until it is whole; then it takes the place of the earlier file in one step.
  * So whatever ends the process, the earlier one is as it was, its readers read it to its end, and
- * nothing is left over.  It belongs to the owner of the earlier file, and where root works for a user
- * (sudo) a new one to that user.  In that case root refuses to write through the user's link to another
- * user's file; this does not protect from a user who exchanges links meanwhile.  A device or a pipe, and "-",
- * standard output, are written to as they are.
+ * nothing is left over.  It belongs to the owner of the earlier file.  A device or a pipe, and "-", standard
+ * output, are written to as they are.  Under sudo the process is the invoking user: see command_table.h.
  */
 #ifndef CLI_FILES_REPLACED_FILE_H
 #define CLI_FILES_REPLACED_FILE_H

@@ -7,6 +7,7 @@
 #include "format/event_decoder.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
+#include "symbolize/stacks/kept_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static int take_item(struct reading *r, const struct trace_item *item, struct er
 {
         int n = 0;
 
-        if (r->options->copy && item->header.kind != TRACE_CHUNK_INDEX)
+        if (r->options->copy && !r->code->has_kept_stacks && item->header.kind != TRACE_CHUNK_INDEX)
                 n = trace_writer_copy(r->options->copy, item, err);
         if (n == 0 && item->header.kind == TRACE_CHUNK_ATTACHMENT)
                 n = take_part(r, item, err);
@@ -87,14 +88,19 @@ int trace_code_read(struct trace_code *t, const char *path, const struct trace_c
                     struct error *err)
 {
         struct reading reading = { .code = t, .options = options };
+        uint64_t first_ns, last_ns;
         struct trace_item item;
         int r;
 
         *t = (struct trace_code){ .reader = NULL };
         image_spool_init(&t->spool);
         r = trace_reader_open(path, &t->reader, err);
-        if (r == 0)
+        if (r == 0 && options->copy)
+                r = trace_reader_read_tables(t->reader, &first_ns, &last_ns, err);
+        if (r == 0) {
                 t->dictionary = trace_reader_dictionary(t->reader);
+                t->has_kept_stacks = options->copy && kept_stacks_are_there(t->dictionary);
+        }
         while (r == 0 && (r = trace_reader_next(t->reader, &item, err)) == 1)
                 r = take_item(&reading, &item, err);
         if (r == 0)

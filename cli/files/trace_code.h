@@ -24,12 +24,17 @@ struct trace_code {
         const struct trace_dictionary *dictionary; /* the reader's */
         struct image_spool spool;
         struct module_images images;
-        uint64_t *n_samples; /* heap; by module: the samples in it; NULL unless they were counted */
+        bool has_kept_stacks; /* the trace has copies of stacks, so its chunks were not copied */
+        uint64_t *n_samples;  /* heap; by module: the samples in it; NULL unless they were counted */
 };
 
 struct trace_code_options {
         bool counts_samples;
-        struct trace_writer *copy; /* gets every chunk but the index; NULL = none */
+        /*
+         * gets every chunk but the index, unless the trace has copies of stacks: those chunks are left to
+         * kept_stacks_finish(), for which all tables are read first; NULL = none
+         */
+        struct trace_writer *copy;
 };
 
 /*

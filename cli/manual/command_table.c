@@ -3,6 +3,7 @@
 
 #include "base/name_guess.h"
 #include "cli/exit_status.h"
+#include "cli/files/drop_rights.h"
 #include "cli/manual/commands.h"
 #include "cli/terminal/complaint.h"
 #include "view/text/shell_word.h"
@@ -20,41 +21,45 @@
 #define COMMAND(name) #name, cmd_##name, cmd_##name##_options
 
 static const struct command_row rows[] = {
-        { COMMAND(record), true, "run a program and record its call stacks and zones" },
-        { COMMAND(capture), false, "take the trace of a recorder that listens: hyprof record --listen" },
-        { COMMAND(ctl), false, "control a recording that is running: pause, mark, dump, stop" },
-        { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
-        { COMMAND(path), false,
+        { COMMAND(record), true, false, "run a program and record its call stacks and zones" },
+        { COMMAND(capture), false, false,
+          "take the trace of a recorder that listens: hyprof record --listen" },
+        { COMMAND(ctl), false, false, "control a recording that is running: pause, mark, dump, stop" },
+        { COMMAND(report), false, true,
+          "show where the time went: functions, zones, functions inside zones" },
+        { COMMAND(path), false, true,
           "show who delayed the instances of a zone: threads, locks, devices, the machine" },
-        { COMMAND(why), false, "show what the slow instances of a zone do that the others do not" },
-        { COMMAND(view), false, "show a trace in the browser: timeline, tables, flame graphs, source" },
-        { COMMAND(top), false, "show a program while it runs: functions, zones, threads, waits" },
-        { COMMAND(diff), false, "say what changed between two traces, or two sets of them" },
-        { COMMAND(annotate), false, "show the instructions and lines of a function, with its samples" },
-        { COMMAND(symbolize), false, "find names for the addresses of a trace, on any machine" },
-        { COMMAND(modules), false, "show the code of a trace: kept, found or missing" },
-        { COMMAND(export), false,
+        { COMMAND(why), false, true, "show what the slow instances of a zone do that the others do not" },
+        { COMMAND(view), false, false,
+          "show a trace in the browser: timeline, tables, flame graphs, source" },
+        { COMMAND(top), false, false, "show a program while it runs: functions, zones, threads, waits" },
+        { COMMAND(diff), false, true, "say what changed between two traces, or two sets of them" },
+        { COMMAND(annotate), false, true, "show the instructions and lines of a function, with its samples" },
+        { COMMAND(symbolize), false, true, "find names for the addresses of a trace, on any machine" },
+        { COMMAND(modules), false, true, "show the code of a trace: kept, found or missing" },
+        { COMMAND(export), false, true,
           "write a trace as another file: Firefox Profiler, Perfetto, pprof, SQLite, HTML ..." },
-        { COMMAND(dump), false, "print a trace as text, one line per record" },
-        { COMMAND(import), false, "read what devices and other tools recorded: trace-event JSON, CSV ..." },
-        { COMMAND(merge), false, "put several traces onto one timeline: ranks, recorders, hosts" },
-        { COMMAND(check), false, "check whether a trace is intact; repair one that is cut off" },
-        { COMMAND(list), false, "show the events that can be recorded" },
-        { COMMAND(doctor), false,
+        { COMMAND(dump), false, true, "print a trace as text, one line per record" },
+        { COMMAND(import), false, true,
+          "read what devices and other tools recorded: trace-event JSON, CSV ..." },
+        { COMMAND(merge), false, true, "put several traces onto one timeline: ranks, recorders, hosts" },
+        { COMMAND(check), false, true, "check whether a trace is intact; repair one that is cut off" },
+        { COMMAND(list), false, false, "show the events that can be recorded" },
+        { COMMAND(doctor), false, false,
           "show what this machine and user can record, and what would allow the rest" },
-        { COMMAND(help), false,
+        { COMMAND(help), false, false,
           "show the manual of a command, or how to find out where time goes: help guide" },
 };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /* Under both names the same functions run, except where the options of both differ. */
-#define ALIAS(name, words, form, help)                                       \
-        {                                                                    \
-                { COMMAND(name), false, help },                              \
-                {                                                            \
-                        words, cmd_##form, cmd_##form##_options, false, help \
-                }                                                            \
+#define ALIAS(name, words, form, help)                                             \
+        {                                                                          \
+                { COMMAND(name), false, true, help },                              \
+                {                                                                  \
+                        words, cmd_##form, cmd_##form##_options, false, true, help \
+                }                                                                  \
         }
 
 static const struct command_alias aliases[] = {
@@ -145,6 +150,8 @@ int command_table_run(const struct command_row *row, int argc, char **argv)
         const struct command_row *form = command_table_find_form(row, argc, argv, &place);
         char *name;
 
+        if (row->becomes_user && drop_rights_for_good("the same without sudo") < 0)
+                return EXIT_STATUS_FAILED;
         if (!form)
                 return row->run(argc, argv);
         name = strdup(form->name);

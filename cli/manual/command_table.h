@@ -19,7 +19,12 @@ struct command_row {
         int (*run)(int argc, char **argv); /* @argv: from the command's name on; returns an exit status */
         const struct option_table *(*options)(void);
         bool runs_command; /* whose signals are left alone */
-        const char *help;  /* one line */
+        /*
+         * It reads files that may be a stranger's: under sudo it gives up all rights but the invoking user's
+         * before it looks at anything, and its results are that user's.
+         */
+        bool becomes_user;
+        const char *help; /* one line */
 };
 
 /*

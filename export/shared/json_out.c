@@ -101,7 +101,25 @@ void json_out_key_string(struct json_out *j, const char *bytes, size_t n_bytes)
         j->needs_comma = false;
 }
 
-/* Writes a character that must be escaped in a JSON string. */
+/*
+ * Writes a character that is not ASCII and that a terminal would not show, or a byte of none.  Returns the
+ * number of its bytes.
+ */
+static size_t put_unsafe(struct json_out *j, const char *bytes, size_t n_bytes)
+{
+        char escape[UTF8_ESCAPE_BYTES];
+        uint32_t character;
+        size_t length = utf8_decode(bytes, n_bytes, &character);
+
+        if (length == 0) {
+                put(j, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
+                return 1;
+        }
+        put(j, escape, utf8_escape_json(character, escape));
+        return length;
+}
+
+/* Writes a character of ASCII that must be escaped in a JSON string. */
 static void put_escaped(struct json_out *j, unsigned char byte)
 {
         static const char digits[] = "0123456789abcdef";
@@ -140,7 +158,7 @@ static size_t plain_bytes(const char *bytes, size_t n_bytes)
                         break;
                 if (byte >= 0x80)
                         length = utf8_decode(bytes + n, n_bytes - n, &character);
-                if (length == 0)
+                if (length == 0 || (byte >= 0x80 && !utf8_is_safe(character)))
                         break;
                 n += length;
         }
@@ -155,14 +173,10 @@ void json_out_string(struct json_out *j, const char *bytes, size_t n_bytes)
                 size_t n = plain_bytes(bytes, n_bytes);
 
                 put(j, bytes, n);
-                if (n < n_bytes) {
-                        unsigned char byte = (unsigned char)bytes[n++];
-
-                        if (byte >= 0x80)
-                                put(j, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
-                        else
-                                put_escaped(j, byte);
-                }
+                if (n < n_bytes && (unsigned char)bytes[n] >= 0x80)
+                        n += put_unsafe(j, bytes + n, n_bytes - n);
+                else if (n < n_bytes)
+                        put_escaped(j, (unsigned char)bytes[n++]);
                 bytes += n;
                 n_bytes -= n;
         }

@@ -65,14 +65,6 @@ struct invoking_user invoking_user_read(void)
         return user.known ? user : (struct invoking_user){ .known = false };
 }
 
-void invoking_user_give(int fd)
-{
-        struct invoking_user user = invoking_user_read();
-
-        if (user.known)
-                (void)!fchown(fd, user.uid, user.gid); /* not all file systems have owners */
-}
-
 struct account {
         struct user_account user;
         bool known;

@@ -26,9 +26,6 @@ struct invoking_user {
 /* Whether the effective user is root and SUDO_UID and SUDO_GID name a user. */
 struct invoking_user invoking_user_read(void);
 
-/* A new file that root wrote under sudo, open as @fd, becomes the invoking user's; else nothing happens. */
-void invoking_user_give(int fd);
-
 /*
  * privileges_become_user() - from root under sudo to the invoking user, with capabilities
  * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its

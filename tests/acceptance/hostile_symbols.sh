@@ -43,7 +43,7 @@ printf '%s' "$burn" >"$TMPDIR/burn.c"
 gcc -O2 -g -Wl,--build-id=none -o "$TMPDIR/victim" "$TMPDIR/burn.c"
 holds "a program is recorded" "$HYPROF" record -q --no-symbolize -o "$TMPDIR/t.hyp" -- "$TMPDIR/victim"
 cp "$TMPDIR/victim" "$TMPDIR/good"
-symbolizes() { survives 0 "$HYPROF" symbolize -o "$TMPDIR/out.hyp" "$TMPDIR/t.hyp"; }
+symbolizes() { survives 0 "$HYPROF" symbolize --force -o "$TMPDIR/out.hyp" "$TMPDIR/t.hyp"; }
 is_stale() { # no name that only the other file has
         ! "$HYPROF" dump "$TMPDIR/out.hyp" | grep -q 'text="impostor"' || { echo "the name of another file is believed"; return 1; }
 }

@@ -50,10 +50,15 @@ holds 'a folder' ends_with 1 export_to folded -o . plain.hyp
 
 # ---- for whom root works
 if [ "$(id -u)" -eq 0 ]; then
-        holds "under sudo" ends_with 0 env SUDO_UID=65534 SUDO_GID=65533 "$HYPROF" export --force -o owned.json chrome plain.hyp
-        holds "the file belongs to the user" same "65534 65533" "$(stat -c '%u %g' owned.json)"
-        holds "a database as well" ends_with 0 env SUDO_UID=65534 SUDO_GID=65533 "$HYPROF" query --sqlite owned.db plain.hyp
-        holds "belongs to the user" same "65534 65533" "$(stat -c '%u %g' owned.db)"
+        folder=$(mktemp -d /tmp/hyprof-export.XXXXXX) # the test's own is closed to other users
+        trap 'rm -rf "$folder"' EXIT
+        cp plain.hyp "$folder/"
+        chown -R 65534:65533 "$folder"
+        by_sudo() { (cd "$folder" && exec env SUDO_UID=65534 SUDO_GID=65533 "$HYPROF" "$@"); }
+        holds "under sudo" ends_with 0 by_sudo export --force -o owned.json chrome plain.hyp
+        holds "the file belongs to the user" same "65534 65533" "$(stat -c '%u %g' "$folder/owned.json")"
+        holds "a database as well" ends_with 0 by_sudo query --sqlite owned.db plain.hyp
+        holds "belongs to the user" same "65534 65533" "$(stat -c '%u %g' "$folder/owned.db")"
 else
         skips_group "under sudo" "right: root has no choice of owners here"
 fi

@@ -3,7 +3,7 @@
 # `hyprof html`: one file with all answers as the commands print them, within its size, and what --redact leaves out
 set -eu
 . tests/tap.sh
-plan 30
+plan 32
 need jq python3 script
 
 trace=tests/golden/v1.4.hyp
@@ -63,6 +63,20 @@ part "$TMPDIR/redacted.html" answers >>"$TMPDIR/redacted.json"
 holds 'a redacted page has no command line' sh -c "! grep -qF -- '$command' '$TMPDIR/redacted.json'"
 holds 'no host name' jq -e -s '.[0].host == null' "$TMPDIR/redacted.json"
 holds 'no folder' sh -c "! grep -oE '\"[^\" ]*/(usr|home|lib|src)/[^\"]*\"' '$TMPDIR/redacted.json'"
+
+# Folders with blanks and other signs, in paths of modules, of sources and of the program's messages.
+if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
+        there="$TMPDIR/jane doe/secret=a,(b):c"
+        mkdir -p "$there"
+        cp "$WORKLOADS/w_two_zones" "$there/my prog"
+        "$HYPROF" record -q -o "$TMPDIR/far.hyp" -- "$there/my prog" 0.2 >"$TMPDIR/out"
+        "$HYPROF" html --redact "$TMPDIR/far.hyp" -o "$TMPDIR/far.html" 2>"$TMPDIR/err"
+        for name in model answers strings; do part "$TMPDIR/far.html" $name; done >"$TMPDIR/far.json"
+        holds 'a folder with a blank is left out' same 0 "$(grep -c 'jane\|secret' "$TMPDIR/far.json" || true)"
+        holds 'its file is named' grep -q 'my prog' "$TMPDIR/far.json"
+else
+        skips_group 'folders with blanks' "$(grep -m 1 '^ *no ' "$TMPDIR/doctor")"
+fi
 
 # ---- the ladder of what is left out; sizes from what is written, since the pages' own size changes
 "$BUILD/tools/made_trace" many "$TMPDIR/many.hyp" 100000 20000

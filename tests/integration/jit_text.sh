@@ -109,7 +109,7 @@ read_trace shared
 named_by_zone shared
 
 # ---- over before the map was read once
-holds "a program of a moment is recorded" record short -F 20000 "$WORKLOADS/w_jit_text" map "$TMPDIR" 1 20
+holds "a program of a moment is recorded" record short -F 20000 "$WORKLOADS/w_jit_text" map "$TMPDIR" 1 60
 read_trace short
 holds "short: its code is named, though it took its map with it" compare "$(in_code short first first_kernel)" ">" 10
 

@@ -3,7 +3,7 @@
 # A trace gets its names on a machine that never had the program; what is found is added, what differs is not believed
 set -eu
 . tests/tap.sh
-plan 92
+plan 105
 need gcc objcopy
 
 code_trace=$BUILD/tools/code_trace
@@ -108,6 +108,23 @@ holds "the trace is whole" "$HYPROF" check "$trace"
 not_said() { ! report_has "$trace" '--no-symbolize' >/dev/null; }
 holds "and does not say any more that names were left out" not_said
 
+# ---- an unstripped file under any name, beside files that are not it
+mkdir "$TMPDIR/any"
+cp "$TMPDIR/other" "$TMPDIR/any/app"
+echo text >"$TMPDIR/any/notes"
+for name in unnamed present; do cp "$TMPDIR/again.hyp" "$TMPDIR/$name.hyp"; done
+holds "no file in the folder has the build-id" symbolize --debug-dir "$TMPDIR/any" "$TMPDIR/unnamed.hyp"
+holds "gives none" same 0 "$(named "$TMPDIR/unnamed.hyp")"
+holds "and none counts as another version" code_is spin missing --debug-dir "$TMPDIR/any" "$TMPDIR/unnamed.hyp"
+cp "$TMPDIR/spin.moved" "$TMPDIR/any/spin-1.2"
+holds "an unstripped file under another name" symbolize --debug-dir "$TMPDIR/any" "$TMPDIR/unnamed.hyp"
+holds "gives names" compare "$(named "$TMPDIR/unnamed.hyp")" '>' 0
+strip -o "$bin/spin" "$TMPDIR/spin.moved"
+holds "the same where the program itself is stripped" symbolize --debug-dir "$TMPDIR/any" "$TMPDIR/present.hyp"
+holds "gives names" compare "$(named "$TMPDIR/present.hyp")" '>' 0
+rm "$bin/spin"
+holds "the trace is whole" "$HYPROF" check "$TMPDIR/present.hyp"
+
 # ---- sources, with which nothing else need be new
 n_sources() { # trace: rows of them
         "$HYPROF" dump "$1" | grep -c '^attachment .* kind=1 ' || true
@@ -137,6 +154,12 @@ same_dump() { # trace, trace
 }
 holds "from standard input to standard output" piped
 "$HYPROF" symbolize -q --debug-dir "$TMPDIR/debug" -o "$TMPDIR/copied.hyp" "$TMPDIR/again.hyp"
+echo "my notes" >"$TMPDIR/notes"
+holds "-o: a file that exists is refused" ends_with 1 "$HYPROF" symbolize -o "$TMPDIR/notes" "$TMPDIR/again.hyp"
+holds "it is said how to replace it" grep -q "^  try: hyprof symbolize --force -o .*/notes .*/again.hyp" "$TMPDIR/err"
+holds "the file is as it was" same "my notes" "$(cat "$TMPDIR/notes")"
+holds "--force replaces it" ends_with 0 "$HYPROF" symbolize -q --force -o "$TMPDIR/notes" "$TMPDIR/again.hyp"
+holds "with a trace" "$HYPROF" check "$TMPDIR/notes"
 holds "is the same trace" same_dump "$TMPDIR/piped.hyp" "$TMPDIR/copied.hyp"
 
 mkfifo "$TMPDIR/pipe"
@@ -236,15 +259,16 @@ holds "a folder that others can write into is not used" symbolize "$TMPDIR/kept.
 chmod 700 "$TMPDIR/cache"
 
 # Without a build-id nothing but the folder tells which debug file is meant: there may be another one the next time.
+{
+        echo "long first(long n); int main(void) { return (int)first(1); }"
+        for i in $(seq 8000); do
+                echo "long function_$i(long a, long b) { long c = a * $i + b; if (c > $i) c ^= b; return c + a; }"
+        done
+} >"$TMPDIR/many.c"
+gcc -O0 -g -c -o "$TMPDIR/many.o" "$TMPDIR/many.c"
 for name in first_name other_name; do
-        {
-                echo "__attribute__((noinline, used, aligned(64))) static long $name(long n) { return n * 3 + 1; }"
-                for i in $(seq 8000); do
-                        echo "long function_$i(long a, long b) { long c = a * $i + b; if (c > $i) c ^= b; return c + a; }"
-                done
-                echo "int main(void) { return (int)$name(1); }"
-        } >"$TMPDIR/many.c"
-        gcc -O1 -g -fno-toplevel-reorder -Wl,--build-id=none -o "$TMPDIR/$name" "$TMPDIR/many.c"
+        echo "__attribute__((noinline, aligned(64))) static long $name(long n) { return n * 3 + 1; } long first(long n) { return $name(n); }" |
+                gcc -O1 -g -fno-toplevel-reorder -Wl,--build-id=none -o "$TMPDIR/$name" -x c - -x none "$TMPDIR/many.o"
 done
 strip -o "$TMPDIR/many" "$TMPDIR/first_name"
 rm -rf "$TMPDIR/cache"
@@ -257,4 +281,4 @@ for name in first_name other_name; do
         holds "its names, whatever was there before" same "$name" \
                 "$("$HYPROF" dump "$TMPDIR/many.hyp" | grep -o 'first_name\|other_name' | sort -u | paste -sd ' ')"
 done
-rm "$TMPDIR/many.c" "$TMPDIR/many.hyp"
+rm "$TMPDIR/many.c" "$TMPDIR/many.o" "$TMPDIR/many.hyp"

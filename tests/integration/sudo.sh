@@ -3,7 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 73
+plan 81
 need jq chrt
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -132,24 +132,40 @@ cp "$folder/home/root.hyp" "$TMPDIR/root.hyp"
 read_trace root
 holds "--as-root: they arrive" compare "$(n_events root 'kind == "zone_begin"')" ">" 100
 
-# ---- what other commands write: root reads the trace, but a link of the user leads to no other file
+# ---- what other commands read and write: they are the user from the start
+holds "report: a trace of the user's" ends_with 0 by_sudo "$HYPROF" report t.hyp
+chmod 600 "$TMPDIR/sudo.hyp"
+holds "report: a trace that only root may read" ends_with 1 by_sudo "$HYPROF" report "$TMPDIR/sudo.hyp"
+holds "it says so" grep -q '^hyprof: error: .*sudo.hyp: Permission denied$' "$TMPDIR/err"
+holds "and what to do" grep -q '^  try: sudo chown, .*also under sudo' "$TMPDIR/err"
+mkfifo "$folder/home/unread"
+chown "$uid:$gid" "$folder/home/unread"
+by_sudo "$HYPROF" dump unread >"$TMPDIR/dumped" 2>&1 &
+job=$!
+exec 7>"$folder/home/unread" # when it reads, it is what it will be
+holds "while it reads it is the user, without a capability" same "$uid 0000000000000000 0000000000000000" \
+        "$(awk '$1 == "Uid:" || $1 == "CapPrm:" || $1 == "CapEff:" { print $2 }' "/proc/$(hyprof_pid)/status" | paste -sd ' ')"
+exec 7>&-
+wait "$job" || true
 ln -s "$secret" "$folder/home/link"
-chown -h "$uid:$gid" "$folder/home/link"
-for command in "export --force -o link folded" "html --force -o link" "symbolize -q -o link"; do
-        # shellcheck disable=SC2086 # words
-        holds "${command%% *}: a link to a file of root's" ends_with 1 by_sudo "$HYPROF" $command t.hyp
-        holds "${command%% *}: is refused" grep -q '^hyprof: error: .*link: is a link to a file of another user$' "$TMPDIR/err"
+mkdir "$folder/root"
+cp -p "$secret" "$folder/root/secret"
+ln -s "$folder/root" "$folder/home/root"
+chown -h "$uid:$gid" "$folder/home/link" "$folder/home/root"
+for place in link root/secret; do
+        for command in "export --force -o $place folded" "html --force -o $place" "symbolize -q -o $place" "merge --force -o $place t.hyp"; do
+                # shellcheck disable=SC2086 # words
+                holds "$command: a link of the user's to root's" ends_with 1 by_sudo "$HYPROF" $command t.hyp
+        done
 done
+holds "export sqlite, in a folder of root's" ends_with 1 by_sudo "$HYPROF" export --force -o root/secret sqlite t.hyp
 holds "that file is as it was" secret_is_whole
+holds "and the one in the folder" same "untouched root 600" "$(cat "$folder/root/secret") $(stat -c '%U %a' "$folder/root/secret")"
 : >"$folder/home/own"
 chown "$uid:$gid" "$folder/home/own"
 ln -sf own "$folder/home/link"
 by_sudo "$HYPROF" export -q --force -o link folded t.hyp
 holds "a link to a file of the user's is followed" same "$uid:$gid symbolic link" "$(owner home/own) $(stat -c %F "$folder/home/link")"
-
-: >"$TMPDIR/of_root"
-ln -s of_root "$TMPDIR/link_of_root"
-holds "root's own link to a file of root's is followed" ends_with 0 by_sudo "$HYPROF" export -q --force -o "$TMPDIR/link_of_root" folded t.hyp
 
 # ---- what is kept of debug information
 in_cache() { HYPROF_CACHE_DIR=$1 by_sudo "$HYPROF" symbolize -q t.hyp; }

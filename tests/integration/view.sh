@@ -3,8 +3,8 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 67
-need curl jq
+plan 71
+need curl jq python3
 export no_proxy='*' XDG_STATE_HOME="$TMPDIR/state"
 
 trace=tests/golden/v1.4.hyp
@@ -96,6 +96,23 @@ holds 'up to it in one piece' sh -c "curl -s -d '@$TMPDIR/longest' '${url}keep?n
 holds 'a question that is none' serves 400 'answer?question=rm'
 holds "a command's complaint comes as JSON" sh -c "curl -s '${url}answer?question=functions&thread=nobody' | jq -e '.error | length > 0'"
 holds 'a comparison needs two traces' serves 400 'answer?question=diff'
+
+# As many connections as there may be, of a program that says nothing; it hangs up, or waits until the server does.
+idle() { # "close" or "wait"
+        python3 - "$port" "$1" <<'PYTHON'
+import socket
+import sys
+
+idle = [socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=40) for _ in range(24)]
+if sys.argv[2] == "wait":
+    for one in idle:
+        assert one.recv(1) == b""
+PYTHON
+}
+holds '24 idle connections are closed' idle wait
+holds 'and the server answers' wait_until "the server answers" serves 200 model
+holds '24 idle connections hang up' idle close
+holds 'and the server answers' wait_until "the server answers" serves 200 model
 
 server=$(pgrep -P "$pid" | head -n 1)
 holds 'the server has no capabilities' grep -q '^CapEff:	0000000000000000$' "/proc/$server/status"

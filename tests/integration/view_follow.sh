@@ -3,7 +3,7 @@
 # `hyprof view --follow`, `hyprof view -` and `hyprof record --view`: a trace is shown while it grows, and whole after its end
 set -eu
 . tests/tap.sh
-plan 48
+plan 50
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -74,6 +74,15 @@ holds 'an answer is the command'"'"'s' same "$("$HYPROF" report --zones --json -
         "$(curl -s "${url}answer?question=zones" | jq -c '[.zones.rows[].count]')"
 kill -INT "$pid"
 holds 'Ctrl-C ends it' ends_with 0 "$pid"
+
+# ---- devices that a program makes after its first events: their zones come about a second later
+holds 'a program with a device is recorded' record devices --embed=none sh -c "'$WORKLOADS/w_device_waits' kernel; '$WORKLOADS/w_device_waits' kernel"
+last=$("$HYPROF" dump "$TMPDIR/devices.hyp" | sed -n 's/^chunk offset=\([0-9]*\) kind=2 .*/\1/p' | tail -n 1)
+head -c "$last" "$TMPDIR/devices.hyp" >"$TMPDIR/live.hyp"
+start --follow "$TMPDIR/live.hyp"
+holds 'its zones are shown while it runs' becomes '.is_live and ([.tracks[] | select(.kind == "device" and .title == "gpu lane 0") | .lanes[].items] | add // 0) > 0'
+kill -INT "$pid"
+wait "$pid" || true
 
 # ---- files that change
 head -c $((size / 2)) "$trace" >"$TMPDIR/cut.hyp"

@@ -5,6 +5,7 @@
  */
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
 #include "web/file/html_parts.h"
 
@@ -133,13 +134,78 @@ START_LOOP_TEST(redacted_texts_say_no_more_than_names, 0, 6)
                 { "Frame", "Frame" },
                 { "", "" },
         };
-        static const struct html_redaction redaction = { { "./game --fast", 13 }, { "box7", 4 } };
+        static const struct html_redaction redaction = { .command = { "./game --fast", 13 },
+                                                         .host = { "box7", 4 } };
         struct byte_buffer out = { .data = NULL };
 
         html_redaction_put(&redaction, (struct text_view){ cases[_i].text, strlen(cases[_i].text) }, &out);
         byte_buffer_add_u8(&out, '\0');
         ck_assert_str_eq((const char *)out.data, cases[_i].expected);
         byte_buffer_deinit(&out);
+}
+END_TEST
+
+/* A folder of one to four parts, each with a mark and any characters but '/', and a file without one. */
+static size_t make_path(uint64_t *state, char *path, bool is_absolute)
+{
+        static const char any[] = "ab .,:;=()<>'\"\t-_[]{}#~%$!?*&|\\@+^0\x7f";
+        size_t n = 0;
+
+        for (uint64_t part = 1 + fixed_random_next(state) % 4; part > 0; part--) {
+                if (n > 0 || is_absolute)
+                        path[n++] = '/';
+                for (uint64_t length = fixed_random_next(state) % 8; length > 0; length--)
+                        path[n++] = any[fixed_random_next(state) % (sizeof(any) - 1)];
+                memcpy(path + n, "jane", 4);
+                n += 4;
+                for (uint64_t length = fixed_random_next(state) % 8; length > 0; length--)
+                        path[n++] = any[fixed_random_next(state) % (sizeof(any) - 1)];
+        }
+        memcpy(path + n, "/my prog", 9);
+        return n + 8;
+}
+
+/* Whatever characters the folders of a trace have, no part of one is left in any text. */
+START_LOOP_TEST(known_folders_are_left_out, 0, 2)
+{
+        static const char *const texts[] = { "%s", "in %s:12", "'%s' (a)", "x=%s,b", "%s called %s" };
+        uint64_t state = 11;
+
+        for (int i = 0; i < 10000; i++) {
+                struct html_redaction redaction = { .command = { NULL, 0 } };
+                struct byte_buffer text = { .data = NULL }, out = { .data = NULL };
+                char path[128];
+                size_t n = make_path(&state, path, _i == 0);
+                const char *form = texts[(size_t)i % (sizeof(texts) / sizeof(texts[0]))];
+
+                ck_assert_int_eq(html_redaction_learn_path(&redaction, (struct text_view){ path, n }), 0);
+                for (const char *c = form; *c; c += *c == '%' ? 2 : 1)
+                        byte_buffer_add(&text, *c == '%' ? path : c, *c == '%' ? n : 1);
+                html_redaction_put(&redaction, (struct text_view){ (const char *)text.data, text.used_bytes },
+                                   &out);
+                ck_assert_ptr_null(memmem(out.data, out.used_bytes, "jane", 4));
+                ck_assert_ptr_nonnull(memmem(out.data, out.used_bytes, "my prog", 7));
+                byte_buffer_deinit(&text);
+                byte_buffer_deinit(&out);
+                html_redaction_deinit(&redaction);
+        }
+}
+END_TEST
+
+/* A word that is also a folder's name stays; a folder alone does not. */
+START_TEST(a_name_is_no_folder)
+{
+        struct html_redaction redaction = { .command = { NULL, 0 } };
+        struct byte_buffer out = { .data = NULL };
+        static const char text[] = "src in /home/me, src/a.c";
+
+        ck_assert_int_eq(html_redaction_learn_path(&redaction, (struct text_view){ "src/a.c", 7 }), 0);
+        ck_assert_int_eq(html_redaction_learn_path(&redaction, (struct text_view){ "/home/me/x", 10 }), 0);
+        html_redaction_put(&redaction, (struct text_view){ text, sizeof(text) - 1 }, &out);
+        byte_buffer_add_u8(&out, '\0');
+        ck_assert_str_eq((const char *)out.data, "src in (left out), a.c");
+        byte_buffer_deinit(&out);
+        html_redaction_deinit(&redaction);
 }
 END_TEST
 

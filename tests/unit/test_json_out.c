@@ -11,7 +11,8 @@
 
 START_TEST(all_kinds_of_values)
 {
-        static const char bytes[] = "a\"\\\n\t\x01\x7f\xff\xc3\xa4\xed\xa0\x80\0z";
+        static const char bytes[] = "a\"\\\n\t\x01\x7f\xff\xc3\xa4\xed\xa0\x80"
+                                    "\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81\0z";
         struct json_out j;
         char *text = NULL;
         size_t n_text = 0;
@@ -40,7 +41,10 @@ START_TEST(all_kinds_of_values)
         root = json_loads(text, JSON_ALLOW_NUL, NULL);
         ck_assert_msg(root != NULL, "%s", text);
         ck_assert_str_eq(json_string_value(json_object_get(root, "s")),
-                         "a\"\\\n\t\x01\x7f\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+                         "a\"\\\n\t\x01\x7f\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+                         "\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81");
+        /* No terminal is commanded by it, nor the direction of its text turned. */
+        ck_assert_ptr_nonnull(strstr(text, "\\u009b\\u202e\\udb40\\udc41\\u0000z"));
         ck_assert_ptr_nonnull(strstr(text,
                                      "\"k\\\"\":[9223372036854775807,-9223372036854775808,0.1,null,null,"
                                      "true,null,[]]"));

@@ -158,6 +158,8 @@ static int open_parts(struct html_parts *p, struct error *err)
                 return r;
         p->redaction = (struct html_redaction){ .command = loaded_trace_meta(&p->trace, "command"),
                                                 .host = loaded_trace_meta(&p->trace, "hostname") };
+        if (p->options->redacts && html_redaction_learn(&p->redaction, p->trace.dictionary) < 0)
+                return error_set(err, -ENOMEM, "no memory to leave folders out");
         fd = io_open_unnamed(err);
         if (fd < 0)
                 return fd;
@@ -515,6 +517,7 @@ static void free_parts(struct html_parts *p)
         for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
                 byte_buffer_deinit(buffers[i]);
         html_answers_deinit(&p->answers);
+        html_redaction_deinit(&p->redaction);
         if (p->content.index)
                 timeline_index_deinit(&p->index);
         view_content_deinit(&p->content);

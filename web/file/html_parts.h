@@ -11,6 +11,7 @@
 #define WEB_FILE_HTML_PARTS_H
 
 #include "base/byte_buffer.h"
+#include "base/intern.h"
 #include "base/text_view.h"
 
 #include <jansson.h>
@@ -20,6 +21,7 @@
 
 struct error;
 struct loaded_trace;
+struct trace_dictionary;
 struct view_names;
 struct web_answers;
 
@@ -92,9 +94,21 @@ int html_samples_put_stacks(const struct view_names *names, struct byte_buffer *
  * Names of functions, zones, threads and files stay: without them the page says nothing.
  */
 
+/* Zero-initialised: it knows no folder. */
 struct html_redaction {
         struct text_view command, host; /* of the trace; borrowed */
+        struct intern folders;          /* known ones, without their last '/' */
 };
+
+/*
+ * Learns the folders of all paths of a trace, and those above them: they are found in any text, whatever
+ * characters they have.  Returns 0 or -ENOMEM.
+ */
+int html_redaction_learn(struct html_redaction *redaction, const struct trace_dictionary *dictionary);
+
+/* The same of one path; what is no path teaches nothing. */
+int html_redaction_learn_path(struct html_redaction *redaction, struct text_view path);
+void html_redaction_deinit(struct html_redaction *redaction);
 
 /* Every text of the document, in place.  Returns 0 or -ENOMEM. */
 int html_redaction_clean(const struct html_redaction *redaction, json_t *document);

@@ -4,13 +4,15 @@
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "format/trace_dictionary.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEFT_OUT "(left out)"
+#define LEFT_OUT         "(left out)"
+#define FOLDER_BYTES_MAX 4096 /* of a path, as the kernel has it */
 
 /* Keys whose values are left out as a whole, and keys whose values are names and stay unchanged. */
 static const char *const secret_keys[] = { "command", "hostname", "host", "source", "source_text" };
@@ -39,6 +41,86 @@ static void put_word(const char *word, size_t n, struct byte_buffer *out)
         byte_buffer_add(out, word + n_away, n - n_away);
 }
 
+/* ---- folders ------------------------------------------------------------------------------------------- */
+
+int html_redaction_learn_path(struct html_redaction *redaction, struct text_view path)
+{
+        for (size_t i = 1; i < path.n_bytes && i < FOLDER_BYTES_MAX; i++) {
+                uint32_t id;
+                int r = 0;
+
+                if (redaction->folders.n_items_max == 0)
+                        intern_init(&redaction->folders, 0, 0);
+                if (path.bytes[i] == '/' && path.bytes[i - 1] != '/')
+                        r = intern_add(&redaction->folders, path.bytes, i, &id);
+                if (r < 0 && r != -EOVERFLOW)
+                        return r;
+        }
+        return 0;
+}
+
+/* Paths of the table, in the field at @offset of its rows. */
+static int learn_field(struct html_redaction *redaction, const struct trace_dictionary *d,
+                       enum trace_table table, size_t offset)
+{
+        int r = 0;
+
+        for (uint32_t id = 1; r == 0 && id <= trace_dictionary_count(d, table); id++) {
+                uint32_t string;
+
+                memcpy(&string, (const char *)trace_dictionary_row(d, table, id) + offset, sizeof(string));
+                r = html_redaction_learn_path(redaction, trace_dictionary_text(d, string));
+        }
+        return r;
+}
+
+int html_redaction_learn(struct html_redaction *redaction, const struct trace_dictionary *dictionary)
+{
+        static const struct {
+                enum trace_table table;
+                size_t offset;
+        } fields[] = {
+                { TRACE_TABLE_MODULES, offsetof(struct trace_module, path) },
+                { TRACE_TABLE_SYMBOLS, offsetof(struct trace_symbol, file) },
+                { TRACE_TABLE_SYMBOLS, offsetof(struct trace_symbol, declared_file) },
+                { TRACE_TABLE_LOCATIONS, offsetof(struct trace_location, file) },
+                { TRACE_TABLE_CODE_LINES, offsetof(struct trace_code_line, file) },
+        };
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < sizeof(fields) / sizeof(fields[0]); i++)
+                r = learn_field(redaction, dictionary, fields[i].table, fields[i].offset);
+        for (uint32_t id = 1; r == 0 && id <= trace_dictionary_count(dictionary, TRACE_TABLE_STRINGS); id++) {
+                struct text_view text = trace_dictionary_text(dictionary, id);
+
+                if (text.n_bytes > 0 && text.bytes[0] == '/')
+                        r = html_redaction_learn_path(redaction, text);
+        }
+        return r;
+}
+
+void html_redaction_deinit(struct html_redaction *redaction)
+{
+        intern_deinit(&redaction->folders);
+}
+
+/* The length of the longest known folder at the beginning of @text, with the '/' behind it; 0 = none. */
+static size_t find_folder(const struct html_redaction *redaction, const char *text, size_t n)
+{
+        size_t longest = 0;
+
+        for (size_t i = 1; i <= n && i < FOLDER_BYTES_MAX && redaction->folders.n_items > 0; i++) {
+                /* A word alone is a folder only with its '/': "src" may be a name as well. */
+                bool ends = text[0] == '/' && (i == n || is_between_words(text[i]));
+
+                if ((ends || (i < n && text[i] == '/')) && intern_find(&redaction->folders, text, i) != 0)
+                        longest = i < n && text[i] == '/' ? i + 1 : i;
+        }
+        return longest;
+}
+
+/* ---- texts --------------------------------------------------------------------------------------------- */
+
 static size_t find_secret(const struct html_redaction *redaction, const char *at, size_t n)
 {
         const struct text_view *secrets[] = { &redaction->command, &redaction->host };
@@ -56,9 +138,17 @@ void html_redaction_put(const struct html_redaction *redaction, struct text_view
         size_t at = 0;
 
         while (at < text.n_bytes) {
+                bool begins = at == 0 || text.bytes[at] == '/' || is_between_words(text.bytes[at - 1]);
+                size_t n_folder = begins ? find_folder(redaction, text.bytes + at, text.n_bytes - at) : 0;
                 size_t n_secret = find_secret(redaction, text.bytes + at, text.n_bytes - at);
                 size_t end = at;
 
+                if (n_folder > n_secret && text.bytes[at + n_folder - 1] == '/') {
+                        at += n_folder;
+                        continue;
+                }
+                if (n_folder > n_secret)
+                        n_secret = n_folder;
                 if (n_secret > 0) {
                         byte_buffer_add(out, LEFT_OUT, strlen(LEFT_OUT));
                         at += n_secret;

@@ -20,6 +20,7 @@
 
 #define CONNECTIONS_MAX         24    /* descriptors are few: CONFINEMENT_FILES_MAX */
 #define CONNECTION_MEMORY_BYTES 65536 /* a longer request is refused */
+#define CONNECTION_IDLE_S       5 /* then it is closed: any user of the machine may open one and be silent */
 
 #define CONTENT_POLICY                                                                                        \
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " \
@@ -548,8 +549,13 @@ int http_server_step(struct http_server *s, int timeout_ms, struct error *err)
         answer_jobs_read(&s->jobs, list.fds + 2, list.n_jobs);
         end_gone_ones(s, &list);
         resume_done_ones(s);
-        if (MHD_run(s->daemon) != MHD_YES)
-                return error_set(err, -EIO, "libmicrohttpd cannot go on");
+        /*
+         * Where as many connections were open as there may be, the first run ends those that are over, the
+         * second closes them, and only the third listens again: no event would lead to these.
+         */
+        for (int n_runs = 0; n_runs < 3; n_runs++)
+                if (MHD_run(s->daemon) != MHD_YES)
+                        return error_set(err, -EIO, "libmicrohttpd cannot go on");
         resume_done_ones(s); /* for messages that the front sent while a value was being kept */
         if (r == 1 && answer_jobs_start_next(&s->jobs, err) < 0)
                 r = 0;
@@ -566,12 +572,12 @@ int http_server_new(const struct http_server_options *options, struct http_serve
                 return error_set(err, -ENOMEM, "no memory for the server");
         s->options = *options;
         answer_jobs_init(&s->jobs, options->channel_fd);
-        s->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, s,
-                                     MHD_OPTION_LISTEN_SOCKET, options->listen_fd,
-                                     MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-                                     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY_BYTES,
-                                     MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, s,
-                                     MHD_OPTION_NOTIFY_COMPLETED, end_exchange, s, MHD_OPTION_END);
+        s->daemon = MHD_start_daemon(
+                MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET,
+                options->listen_fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+                MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY_BYTES,
+                MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_IDLE_S, MHD_OPTION_URI_LOG_CALLBACK,
+                begin_exchange, s, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, s, MHD_OPTION_END);
         info = s->daemon ? MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
         if (!info) {
                 free(s);
