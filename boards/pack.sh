@@ -4,7 +4,8 @@
 #
 # BUILD is a folder of the Makefile (build/riscv64-board), PREFIX that of the target's tools (riscv64-linux-gnu-, or
 # nothing), and the file is BUILD/hyprof-VERSION-MACHINE.tar.gz: bin/hyprof, lib/, include/ and a README.  Without debug
-# information, which stays in BUILD; `hyprof symbolize` finds it by build-id.  The last line of output is the file's path.
+# information, which stays in BUILD; `hyprof symbolize` finds it by build-id.  bin/hyprof is also boards/hyprof-MACHINE
+# beside BUILD, where `hyprof record --on` finds it.  The last line of output is the file's path.
 set -euo pipefail
 
 build=${1:?} prefix=${2-} version=${3:?}
@@ -53,4 +54,7 @@ if [ "$n_bytes" -gt "$bytes_max" ]; then
         exit 1
 fi
 mv "$file.new" "$file"
+mkdir -p "$build/../boards"
+install -m 755 "$root/bin/hyprof" "$build/../boards/hyprof-$machine.new"
+mv "$build/../boards/hyprof-$machine.new" "$build/../boards/hyprof-$machine"
 echo "$file"

@@ -4,6 +4,7 @@
 #include "cli/manual/command_table.h"
 #include "cli/manual/commands.h"
 #include "cli/manual/man_page.h"
+#include "cli/on_host/host_attendant.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 
@@ -51,6 +52,8 @@ int main(int argc, char **argv)
                 return completion_run(argc - 2, argv + 2);
         if (strcmp(argv[1], MAN_PAGE_COMMAND) == 0)
                 return man_page_run(argc - 2, argv + 2);
+        if (strcmp(argv[1], HOST_ATTENDANT_COMMAND) == 0)
+                return host_attendant_run(argc - 2, argv + 2);
         clock_begin();
         row = command_table_find(argv[1]);
         if (!row) {

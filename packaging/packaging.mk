@@ -24,6 +24,7 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
 	install -m 644 $(IREE_A) '$(DESTDIR)$(LIBDIR)/libhyprof_iree.a'
+	$(foreach f,$(wildcard build/boards/hyprof-*),install -D -m 755 $(f) '$(f:build/%=$(DESTDIR)$(PREFIX)/lib/hyprof/%)' &&) true
 	$(foreach n,$(SHARED_NAMES),install -m 644 $(B)/lib$(n).a '$(DESTDIR)$(LIBDIR)/' && \
 	        install -m 755 $(B)/lib$(n).so '$(DESTDIR)$(LIBDIR)/lib$(n).so.$(SOVERSION)' && \
 	        ln -sf lib$(n).so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)/lib$(n).so' &&) true
@@ -53,6 +54,8 @@ uninstall: ## remove what install put there
 	        $(foreach n,$(SHARED_NAMES),$(foreach e,.a .so .so.$(SOVERSION),'$(DESTDIR)$(LIBDIR)/lib$(n)$(e)')) \
 	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
+	rm -f '$(DESTDIR)$(PREFIX)/lib/hyprof/boards'/hyprof-*
+	-rmdir '$(DESTDIR)$(PREFIX)/lib/hyprof/boards' '$(DESTDIR)$(PREFIX)/lib/hyprof' 2>/dev/null
 	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
 	rm -f $(SCHEMAS:%='$(DESTDIR)$(PREFIX)/share/doc/hyprof/%')
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof-python' $(PYTHON_FILES:$(B)/python/%='$(DESTDIR)$(PYTHON_DIR)/%') \
@@ -74,7 +77,7 @@ release: ## NEXT=0.2.0: writes version and date where they stand, commits that, 
 
 # In a copy of the sources, since dpkg-buildpackage writes beside them.
 SOURCE_LIST = $(if $(wildcard .git),git ls-files -co --exclude-standard -z,find . -name build -prune -o -type f -print0)
-deb: ## build/deb/*.deb: the Debian packages hyprof, libhyprof1, libhyprof-dev and python3-hyprof
+deb: ## build/deb/*.deb: the Debian packages hyprof, libhyprof1, libhyprof-dev, python3-hyprof and python3-hyprof-tracy
 	$(Q)tests/install_packages.sh build deb
 	@rm -rf build/deb && mkdir -p build/deb/$(DIST)
 	$(Q)$(SOURCE_LIST) | tar -c --null --files-from=- --ignore-failed-read | tar -x -C build/deb/$(DIST)
@@ -87,7 +90,7 @@ check-deb: ## make deb, then the packages' test: lintian, install, use, purge
 	$(Q)! command -v dpkg-buildpackage dh >/dev/null || $(MAKE) --no-print-directory deb
 	$(Q)tests/run_tests.sh $(B) tests/packages/deb.sh
 
-wheel: ## build/wheel/hyprof-*.whl, which pip installs into any environment of this machine's PYTHON
+wheel: ## build/wheel/hyprof-*.whl and hyprof_tracy-*.whl, which pip installs into any environment of this machine's PYTHON
 	$(Q)tests/install_packages.sh build wheel
 	$(Q)rm -rf build/wheel
-	$(Q)$(PYTHON) -m pip wheel -q --disable-pip-version-check --no-index --no-deps --no-build-isolation -w build/wheel ./python && ls build/wheel/*.whl
+	$(Q)$(PYTHON) -m pip wheel -q --disable-pip-version-check --no-index --no-deps --no-build-isolation -w build/wheel ./python ./python/tracy && ls build/wheel/*.whl

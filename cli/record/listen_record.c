@@ -124,7 +124,8 @@ int listen_record_open(struct listen_record *l, struct record_options *options, 
                 (void)snprintf(l->words, sizeof(l->words), "the capture at %s", name);
                 options->path = l->words;
         }
-        announce_address(l, options->quiet, address.path[0] == '\0' && address.port == 0, name);
+        if (!options->is_attended)
+                announce_address(l, options->quiet, address.path[0] == '\0' && address.port == 0, name);
         status = wait_for_taker(l, options);
         *ret_file = (struct output_file){ .path = options->path, .fd = l->relay.pipe_fd };
         l->relay.pipe_fd = -1; /* it is the writer's */
@@ -138,6 +139,12 @@ static void on_wait(void *context)
 
         name_address(&l->relay.address, name, sizeof(name));
         complain("waiting until the trace is taken at %s; Ctrl-C ends that", name);
+}
+
+/* The command that attends is here for as long as it takes. */
+static void wait_silently(void *context)
+{
+        (void)context;
 }
 
 /* A capture may have written what it had no time to confirm. */
@@ -168,7 +175,7 @@ static bool report_relay(const struct listen_record *l, const struct record_opti
                          text_number_counted(report->n_dropped, "events were").text);
         if (!report->is_complete)
                 complain_of_rest(report);
-        else if (!options->quiet)
+        else if (!options->quiet && !options->is_attended)
                 complain("%s%s%s%s sent to %s", is_written ? "wrote " : "", is_written ? options->path : "",
                          is_written ? "; " : "", text_number_bytes(report->sent_bytes).text,
                          text_number_counted(report->n_takers, report->n_takers == 1 ? "capture" : "captures")
@@ -186,7 +193,8 @@ bool listen_record_finish(struct listen_record *l, const struct record_options *
                 output_file_discard(&l->file);
                 return true;
         }
-        if (relay_process_end(&l->relay, options->linger_ns, stop_fd, on_wait, l, &err) < 0) {
+        if (relay_process_end(&l->relay, options->linger_ns, stop_fd,
+                              options->is_attended ? wait_silently : on_wait, l, &err) < 0) {
                 complain("error: %s", err.text);
                 is_safe = false;
         } else {

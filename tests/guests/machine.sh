@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: MIT
 # Records in an emulated machine, with Debian's kernel, and reads the traces here: `make check-guest`, `make test-riscv64`
 #
-# GUEST names the machine.  HYPROF_GUEST_PARTS chooses parts: "basic" is what CI runs, "interrupts" is a machine
-# whose counters only count, "traces" has all kinds of programs, "addresses" is about long ones, "units" runs the unit
-# tests there, "iree" IREE's own runtime, where it was built.  A whole machine is emulated, so a minute of it takes minutes here.  Nothing depends on how fast it is: what is asked for
-# are shares.  HYPROF_GUEST_TESTS names the unit tests that "units" runs, instead of all.  In "basic" its clock counts its instructions as well: a busy host makes the machine slower for us, but not
-# for the programs in it, so all that they measure is the same each time.
+# GUEST names the machine. HYPROF_GUEST_PARTS chooses parts: "basic" is what CI runs, "packed" the tar file for
+# boards, "interrupts" is a machine whose counters only count, "traces" has all kinds of programs, "addresses" is
+# about long ones, "units" runs the unit tests there, "iree" IREE's own runtime, where it was built. A whole machine
+# is emulated, so a minute of it takes minutes here. Nothing depends on how fast it is: what is asked for are shares.
+# HYPROF_GUEST_TESTS names the unit tests that "units" runs, instead of all. In "basic" and "packed" its clock counts
+# its instructions as well: a busy host makes the machine slower for us, but not for the programs in it, so all that
+# they measure is the same each time.
 # shellcheck disable=SC2154 # of guest.sh
 set -u
 . tests/tap.sh
 . tests/guests/guest.sh
 target=${GUEST:?riscv64 or aarch64}
 made=build/$target-guest
-parts=${HYPROF_GUEST_PARTS:-basic interrupts traces addresses units iree}
-declare -A n_cases_of=([basic]=18 [interrupts]=0 [traces]=18 [addresses]=4 [units]=2 [iree]=30)
-[ "$target" != riscv64 ] || n_cases_of+=([interrupts]=10 [addresses]=10)
+parts=${HYPROF_GUEST_PARTS:-basic packed interrupts traces addresses units iree}
+declare -A n_cases_of=([basic]=21 [packed]=6 [interrupts]=0 [traces]=17 [addresses]=4 [units]=2 [iree]=30)
+[ "$target" != riscv64 ] || n_cases_of+=([interrupts]=10 [addresses]=15)
 n_planned=0
 for part in $parts; do
         n_planned=$((n_planned + ${n_cases_of[$part]}))
@@ -40,7 +42,7 @@ mkdir "$TMPDIR/root" && ln -s "$PWD" "$TMPDIR/root/tree"
 
 # NAME.hyp, recorded there and brought here; as tap.sh's record().
 record_there() { # name, options and command...
-        in_guest "cd /tmp/t && $there/hyprof record -o $1.hyp ${*:2} >$1.out 2>$1.err"
+        in_guest "cd /tmp/t && ${hyprof_there:-$there/hyprof} record -o $1.hyp ${*:2} >$1.out 2>$1.err"
         local status=$?
         from_guest "/tmp/t/$1.hyp" "$TMPDIR/$1.hyp" && [ $status -eq 0 ] && return 0
         in_guest "tail -n 5 /tmp/t/$1.err"
@@ -100,8 +102,80 @@ basic() {
                 holds "a sample each 10,000,000 of them: recorded" record_there period -c 10000000 -e instructions -- "$there/workloads/w_loop 500000000"
                 holds "it has a hundred samples, give or take ten" samples_loop
         fi
+        holds "waits: recorded" record_there naps -F 100 -e cpu-clock --off-cpu -- sh -c "'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.05; done'"
+        holds "waits: timers end those of sleep" by_timers
         holds "a program on 9p has its build-id" has_build_id
+        holds "record --on: sent there, recorded there, the trace and its names here" records_on_it
         holds "IREE's macros, mode 4" iree_mode 4
+}
+# The kernel's functions tell a timer's interrupt from others; each sleep waits for one.
+by_timers() {
+        local kinds
+        kinds=$("$HYPROF" report --off-cpu --json --limit 0 "$TMPDIR/naps.hyp" | jq -c '[.wakers.rows[]] | group_by(.kind) | map({(.[0].kind // "none"): (map(.count) | add)}) | add')
+        figure "wake-ups by kind: $kinds" >&3
+        compare "$(jq '.timer // 0' <<<"$kinds")" ">=" 10
+}
+# The tar file of pack.sh, and C code as boards have it: stripped, without the flag that keeps unwind tables.
+packed() {
+        local hyprof_there=/tmp/board/hyprof shift=0 guest_processors=1
+        [ "$target" = riscv64 ] || shift=1
+        boots ", with the tar file" -icount "shift=$shift"
+        mkdir -p "$TMPDIR/packed" "$TMPDIR/unstripped"
+        holds "the tar file: hyprof and a program with its libhyprof.a" make_packed
+        holds "the tar file: zones recorded, by its hyprof" record_there packed -F 400 -e cpu-clock -- ./packed 200000
+        holds "the tar file: callstacks in its library are complete in 95%" is_complete packed 95
+        holds "a stripped C program without tables: recorded" record_there bare -F 400 -e cpu-clock -- ./bare 400
+        holds "it has callers, and names from an unstripped file of another name" bare_callers
+}
+make_packed() {
+        tar -xzf "$(compgen -G "$made/hyprof-*-$target.tar.gz")" -C "$TMPDIR/packed" --strip-components=1 || return 1
+        cat >"$TMPDIR/packed.c" <<'END'
+#include <hyprof/hyprof.h>
+#include <stdlib.h>
+__attribute__((noinline)) static int some_zones(int n)
+{
+        for (int i = 0; i < n; i++) {
+                HYPROF_ZONE_BEGIN(zone, "short");
+                HYPROF_ZONE_END(zone);
+        }
+        return n;
+}
+int main(int argc, char **argv)
+{
+        int n = 0;
+        for (int i = 0; i < 10; i++)
+                n += some_zones(atoi(argv[argc - 1]));
+        return n == 0;
+}
+END
+        cat >"$TMPDIR/bare.c" <<'END'
+#include <stdlib.h>
+__attribute__((noipa)) int leaf_of_all(int n)
+{
+        int sum = 0;
+        for (int i = 0; i < n; i++)
+                sum = sum * 5 + (i ^ sum);
+        return sum;
+}
+__attribute__((noipa)) int calls_leaf(int n) { return leaf_of_all(n) + 1; }
+__attribute__((noipa)) int calls_twice(int n) { return calls_leaf(n) + calls_leaf(n / 2); }
+int main(int argc, char **argv)
+{
+        int sum = 0;
+        for (int i = atoi(argv[argc - 1]); i > 0; i--)
+                sum += calls_twice(100000);
+        return sum == 7;
+}
+END
+        target_gcc -I"$TMPDIR/packed/include" "$TMPDIR/packed.c" "$TMPDIR/packed/lib/libhyprof.a" -pthread -o "$TMPDIR/packed/packed" &&
+                "$target-linux-gnu-gcc" -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -Wl,--build-id "$TMPDIR/bare.c" -o "$TMPDIR/unstripped/bare-1.2" &&
+                "$target-linux-gnu-strip" -o "$TMPDIR/packed/bare" "$TMPDIR/unstripped/bare-1.2" &&
+                to_guest /tmp/board "$TMPDIR/packed/bin/hyprof" && to_guest /tmp/t "$TMPDIR/packed/packed" "$TMPDIR/packed/bare"
+}
+bare_callers() {
+        "$HYPROF" symbolize -q --debug-dir "$TMPDIR/unstripped" "$TMPDIR/bare.hyp" && read_trace bare &&
+                has_share bare 'kind == "sample" && self == "leaf_of_all"' 'stack ~ /;main;calls_twice;calls_leaf;leaf_of_all$/' \
+                        95 30 "samples of a leaf function without tables have the right callers"
 }
 # RISC-V without Sscofpmf: the kernel refuses samples of counters, and all that they could leave out.
 interrupts() {
@@ -148,7 +222,6 @@ traces() {
         holds "a binding of Tracy 0.14 with TRACY_ON_DEMAND" tracy_binding hyprof_tracy_ondemand -DON_DEMAND
         holds "a binding of Tracy 0.13" tracy_binding hyprof_tracy_0.13 -DREVISION=1103
         holds "a client of version 1.0 of the shared memory" old_client
-        holds "examples/board/run.sh: records there, reads here" runs_by_script
         holds "the demo runs there" demo
 }
 shows_instructions() { # name, function
@@ -221,13 +294,13 @@ samples_loop() {
         compare "$n" ">=" 90 && compare "$n" "<=" 110
 }
 
-# ---- addresses: stack and code at the end of what the machine's pages can reach; in qemu 7.2's RISC-V
-# machine the kernel takes four levels at most, so there is no Sv57
+# ---- addresses: stack and code at the end of what the machine's pages can reach
 addresses() {
         case $target in
         riscv64)
                 long_addresses sv39 no4lvl 3000000000
                 long_addresses sv48 no5lvl 700000000000
+                long_addresses sv57 "" ff000000000000
                 ;;
         aarch64) long_addresses "" "" f00000000000 ;;
         esac
@@ -268,15 +341,18 @@ demo() {
         tail -n 30 "$TMPDIR/demo"
         return 1
 }
-# Nothing of the program is where it was: names come from the folder here, by its build-id.
-runs_by_script() {
-        local status=0
-        in_guest "cp $there/examples/hello_zones /root/hello && strip /root/hello" &&
-                mkdir -p "$TMPDIR/debug" && cp "$made/examples/hello_zones" "$TMPDIR/debug/hello" &&
-                HYPROF_SSH="ssh -i $guest/key ${ssh_options[*]} -p $guest_port" examples/board/run.sh -o "$TMPDIR/board.hyp" \
-                        -b "$(compgen -G "$made/hyprof-*-$target.tar.gz")" -d "$TMPDIR/debug" root@127.0.0.1 -F 100 -e cpu-clock -- ./hello \
-                        >"$TMPDIR/script" 2>&1 || status=$?
-        same 0 $status && grep -q '^2262$' "$TMPDIR/script" && grep -Eq 'f[0-9]+ .*count_primes .*hello' "$TMPDIR/script" && return
+# Nothing of it is there before: hyprof, as pack.sh would leave it, and the program are sent.
+records_on_it() {
+        local status=0 boards
+        boards=$TMPDIR/cache/boards/$("$HYPROF" --version | sed -n '1s/hyprof \([^ ]*\).*/\1/p')
+        mkdir -p "$boards" "$TMPDIR/debug"
+        "$target-linux-gnu-strip" -o "$boards/hyprof-$target" "$made/hyprof" &&
+                "$target-linux-gnu-strip" -o "$TMPDIR/hello" "$made/examples/hello_zones" && cp "$made/examples/hello_zones" "$TMPDIR/debug/hello" &&
+                HYPROF_CACHE_DIR=$TMPDIR/cache HYPROF_SSH="ssh -i $guest/key ${ssh_options[*]} -p $guest_port" "$HYPROF" record --on root@127.0.0.1 \
+                        -o "$TMPDIR/board.hyp" --debug-dir "$TMPDIR/debug" -F 100 -e cpu-clock -- "$TMPDIR/hello" >"$TMPDIR/script" 2>&1 &&
+                "$HYPROF" report "$TMPDIR/board.hyp" >>"$TMPDIR/script" || status=$?
+        same 0 $status && grep -q '^2262$' "$TMPDIR/script" && grep -Eq 'f[0-9]+ .*count_primes .*hello' "$TMPDIR/script" &&
+                same "" "$(in_guest 'ls -d /dev/shm/hyprof-0/run-* 2>/dev/null')" && return
         tail -n 40 "$TMPDIR/script"
         return 1
 }

@@ -64,7 +64,7 @@ done
 holds "record --help: ten options come first" same "output freq event off-cpu pid all duration view quiet help" \
         "$("$HYPROF" record --help | sed -n '/^Used most:/,/^$/s/^  \(-., \)\?--\([a-z-]*\).*/\2/p' | tr '\n' ' ' | sed 's/ $//')"
 holds "completed first as well" same "--output --freq" "$(options_of record | head -n 2 | tr '\n' ' ' | sed 's/ $//')"
-holds "and six groups follow, also in the manual" same 6 \
+holds "and seven groups follow, also in the manual" same 7 \
         "$("$HYPROF" record --help | grep -E '^[A-Z][a-z ,]+:$' | sed 1d | tr -d : | while read -r title; do grep -x "       $title" <("$HYPROF" help record); done | wc -l)"
 holds "report --help: no aliases of options" same 0 "$("$HYPROF" report --help | grep -cE -- '--(tid|time|input|csv-safe)\b')"
 holds "nor among completions" same "" "$(options_of report | grep -xE -- '--(tid|time|input|csv-safe)' || true)"
@@ -172,7 +172,7 @@ mkdir "$TMPDIR/bin"
 cat >"$TMPDIR/bin/hyprof" <<EOS
 #!/bin/sh
 [ "\$1" != __complete ] || exec "$PWD/${HYPROF#"$PWD"/}" "\$@"
-printf '%s\n' "\$@" >"\$WORDS"
+printf '%s' "\$*" >>"\$WORDS"
 EOS
 chmod +x "$TMPDIR/bin/hyprof"
 case $HYPROF in /*) sed -i "s|exec .*\" \"|exec \"$HYPROF\" \"|" "$TMPDIR/bin/hyprof" ;; esac
@@ -188,33 +188,42 @@ pty.spawn(sys.argv[1:])'
 begin_bash='PS1=; . completions/hyprof.bash'
 # shellcheck disable=SC2016,SC2034 # zsh's
 begin_zsh='PS1=; fpath=($PWD/completions $fpath); autoload -Uz compinit; compinit -u -D'
-typed() { # shell, keys: the words that its command line became
+# Runs a shell, which takes seconds to start, and types all lines into it: the words that each of them became, a line each, in
+# the array `typed`.
+type_into() { # shell, keys of a line...
         local begin=begin_$1 shell=("$1" --norc --noprofile -i)
         [ "$1" != zsh ] || shell=(zsh -f -i)
-        rm -f "$TMPDIR/words"
+        : >"$TMPDIR/words"
         (
                 cd "$TMPDIR"
                 # shellcheck disable=SC2030
                 export PATH="$TMPDIR/bin:$PATH" WORDS="$TMPDIR/words" TERM=vt100 HISTFILE=/dev/null
-                printf '%s\n%b\nexit\n' "${!begin}" "$2" | timeout 60 python3 -c "$terminal" "${shell[@]}"
+                # shellcheck disable=SC2016 # the shell that is typed into expands it
+                { printf '%s\n' "${!begin}" && printf '%b\necho >>"$WORDS"\n' "${@:2}" && echo exit; } |
+                        timeout 60 python3 -c "$terminal" "${shell[@]}"
         ) >"$TMPDIR/screen" 2>&1 || true
-        tr '\n' ' ' <"$TMPDIR/words" 2>/dev/null | sed 's/ $//' || cat -v "$TMPDIR/screen"
+        mapfile -t typed <"$TMPDIR/words"
 }
+case_failed() { cat -v "$TMPDIR/screen" 2>/dev/null || true; }
 for shell in bash zsh; do
         if ! command -v "$shell" >/dev/null; then
                 skips_group "$shell" "not installed"
                 continue
         fi
-        holds "$shell: a command" same "symbolize" "$(typed $shell 'hyprof sym\t')"
-        holds "$shell: an option" same "report --off-cpu" "$(typed $shell 'hyprof report --off\t')"
-        holds "$shell: a choice" same "annotate --color never" "$(typed $shell 'hyprof annotate --color ne\t')"
-        holds "$shell: a choice after =" same "annotate --color=never" "$(typed $shell 'hyprof annotate --color=ne\t')"
-        holds "$shell: an event" same "record -e task-clock,cpu-clock" "$(typed $shell 'hyprof record -e task-clock,cpu-clo\t')"
-        holds "$shell: a trace" same "report one.hyp" "$(typed $shell 'hyprof report o\t')"
-        holds "$shell: a file whose name has a blank" same "extract -o file name.txt" "$(typed $shell 'hyprof extract -o file\t')"
-        holds "$shell: a file after =" same "extract --output=two.txt" "$(typed $shell 'hyprof extract --output=tw\t')"
-        holds "$shell: another program's file" same "record -- ls two.txt" "$(typed $shell 'hyprof record -- ls tw\t')"
+        type_into $shell 'hyprof sym\t' 'hyprof report --off\t' 'hyprof annotate --color ne\t' 'hyprof annotate --color=ne\t' \
+                'hyprof record -e task-clock,cpu-clo\t' 'hyprof report o\t' 'hyprof extract -o file\t' 'hyprof extract --output=tw\t' \
+                'hyprof record -- ls tw\t'
+        holds "$shell: a command" same "symbolize" "${typed[0]-}"
+        holds "$shell: an option" same "report --off-cpu" "${typed[1]-}"
+        holds "$shell: a choice" same "annotate --color never" "${typed[2]-}"
+        holds "$shell: a choice after =" same "annotate --color=never" "${typed[3]-}"
+        holds "$shell: an event" same "record -e task-clock,cpu-clock" "${typed[4]-}"
+        holds "$shell: a trace" same "report one.hyp" "${typed[5]-}"
+        holds "$shell: a file whose name has a blank" same "extract -o file name.txt" "${typed[6]-}"
+        holds "$shell: a file after =" same "extract --output=two.txt" "${typed[7]-}"
+        holds "$shell: another program's file" same "record -- ls two.txt" "${typed[8]-}"
 done
+unset -f case_failed
 if command -v fish >/dev/null; then
         in_fish() {
                 # shellcheck disable=SC2031

@@ -9,6 +9,7 @@ folder=$TMPDIR/asked
 mkdir -p "$folder/folder" "$folder/bin"
 cp tests/golden/v1.3.hyp "$folder/t.hyp"          # a trace
 head -c 2000 "$folder/t.hyp" >"$folder/cut.hyp"   # one that is cut off
+head -c 500 "$folder/t.hyp" >"$folder/begun.hyp"  # one that has no thread yet
 : >"$folder/empty"                                # nothing
 echo 'a text, longer than the 48 bytes that begin a chunk of a trace' >"$folder/text"
 ln -s "$(realpath "$HYPROF")" "$folder/bin/hyprof"
