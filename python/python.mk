@@ -10,10 +10,9 @@ PYTHON_EXT   := $(word 2,$(PYTHON_FACTS))
 PYTHON_DIR   ?= $(PREFIX)/lib/$(word 3,$(PYTHON_FACTS))
 
 PYTHON_SRC  := $(wildcard python/native/*.c)
-PYTHON_PY   := $(wildcard python/src/hyprof/*.py python/src/hyprof/*.pyi python/src/hyprof/py.typed)
-PYTHON_COMPAT := $(wildcard python/compat/*/*.py)
+PYTHON_PY   := $(wildcard python/src/hyprof/*.py python/src/hyprof/*.pyi python/src/hyprof/py.typed python/src/hyprof/compat/*/*.py)
 # As it is installed, and as PYTHONPATH=build/release/python finds it.
-PYTHON_FILES := $(PYTHON_PY:python/src/%=$(B)/python/%) $(PYTHON_COMPAT:python/compat/%=$(B)/python/hyprof/compat/%)
+PYTHON_FILES := $(PYTHON_PY:python/src/%=$(B)/python/%)
 PYTHON_EXTENSION := $(if $(PYTHON_EXT),$(B)/python/hyprof/_native$(PYTHON_EXT))
 PYTHON_PACKAGE   := $(if $(PYTHON_EXT),$(PYTHON_FILES) $(PYTHON_EXTENSION))
 PYTHON_MANUAL    := $(if $(PYTHON_EXT),$(B)/man/python/hyprof-python.1)
@@ -29,8 +28,6 @@ $(PYTHON_EXTENSION): $(call objects,$(PYTHON_SRC)) $(CLIENT_A) python/native/exp
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,--version-script=python/native/exports.map -Wl,-z,nodelete $(LINK_FLAGS) $(filter %.o %.a,$^) -o $@
 
-$(B)/python/hyprof/compat/%: python/compat/%
-	@mkdir -p $(@D) && cp $< $@
 $(B)/python/%: python/src/%
 	@mkdir -p $(@D) && cp $< $@
 

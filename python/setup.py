@@ -77,7 +77,7 @@ os.chdir(HERE)
 setup(
     version=read_version(),
     packages=["hyprof", "hyprof.compat.tracy"],
-    package_dir={"hyprof": "src/hyprof", "hyprof.compat.tracy": "compat/tracy"},
+    package_dir={"": "src"},
     package_data={"hyprof": ["py.typed", "*.pyi"]},
     ext_modules=[
         Extension(

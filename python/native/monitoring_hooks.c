@@ -7,6 +7,7 @@
  */
 #include "native_module.h"
 
+#include "c_calls.h"
 #include "code_table.h"
 #include "strand.h"
 #include "task_steps.h"
@@ -137,6 +138,30 @@ static PyObject *on_line(PyObject *module, PyObject *const *args, Py_ssize_t n_a
         Py_RETURN_NONE;
 }
 
+/* Arguments: the code, an offset in it, the callable, its first argument. */
+static PyObject *on_c_call(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+{
+        PyCodeObject *code = code_of(args, n_args);
+        struct code_entry *entry = code ? code_table_find(code, NULL) : NULL;
+        struct strand_thread *t = strand_thread_here();
+
+        (void)module;
+        if (!entry || !entry->is_included || n_args < 3)
+                return Py_NewRef(disable);
+        if (t && is_on)
+                c_calls_begin(t, args[2]);
+        Py_RETURN_NONE;
+}
+
+/* A return or an exception; what it is of is not always what on_c_call() saw begin. */
+static PyObject *on_c_end(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+{
+        (void)module;
+        if (n_args >= 3 && strand_thread_self)
+                c_calls_end(strand_thread_self, args[2]);
+        Py_RETURN_NONE;
+}
+
 static PyObject *start(PyObject *module, PyObject *unused)
 {
         PyObject *monitoring;
@@ -172,6 +197,8 @@ static PyMethodDef methods[] = {
         { "calls_on_return", PYTHON_API_METHOD(on_return), METH_FASTCALL, NULL },
         { "calls_on_unwind", PYTHON_API_METHOD(on_unwind), METH_FASTCALL, NULL },
         { "calls_on_line", PYTHON_API_METHOD(on_line), METH_FASTCALL, NULL },
+        { "calls_on_c_call", PYTHON_API_METHOD(on_c_call), METH_FASTCALL, NULL },
+        { "calls_on_c_end", PYTHON_API_METHOD(on_c_end), METH_FASTCALL, NULL },
         { NULL, NULL, 0, NULL },
 };
 

@@ -6,6 +6,7 @@
  */
 #include "native_module.h"
 
+#include "c_calls.h"
 #include "code_table.h"
 #include "task_steps.h"
 
@@ -16,7 +17,15 @@ static PyObject *code_filter(PyObject *module, PyObject *filter)
         Py_RETURN_NONE;
 }
 
+static PyObject *c_functions(PyObject *module, PyObject *namer)
+{
+        (void)module;
+        c_calls_name_by(namer == Py_None ? NULL : namer);
+        Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+        { "c_functions", c_functions, METH_O, NULL },
         { "code_filter", code_filter, METH_O, NULL },
         { "garbage_note", PYTHON_API_METHOD(garbage_zones_note), METH_FASTCALL, NULL },
         { "task_steps_begin", task_steps_begin, METH_O, NULL },

@@ -12,6 +12,7 @@
  */
 #include "native_module.h"
 
+#include "c_calls.h"
 #include "code_table.h"
 #include "profile_chain.h"
 #include "strand.h"
@@ -108,10 +109,20 @@ static void end_late(PyFrameObject *frame)
                 profile_chain_leave_profile(PyThreadState_Get());
 }
 
+static void on_c_call(PyFrameObject *frame, PyObject *function)
+{
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        struct strand_thread *t = strand_thread_here();
+        struct code_entry *entry = code_table_find(code, frame);
+
+        if (t && entry && entry->is_included)
+                c_calls_begin(t, function);
+        Py_DECREF(code);
+}
+
 static int on_profile(PyObject *self, PyFrameObject *frame, int event, PyObject *value)
 {
         (void)self;
-        (void)value;
         if (__builtin_expect(profile_chain_is_disturbed, 0)) {
                 profile_chain_is_disturbed = false;
                 hook_threads();
@@ -122,6 +133,11 @@ static int on_profile(PyObject *self, PyFrameObject *frame, int event, PyObject 
                 end_late(frame);
         else if (event == PyTrace_CALL && hooks.is_on)
                 on_call(frame);
+        else if (event == PyTrace_C_CALL && hooks.is_on && c_calls_are_wanted)
+                on_c_call(frame, value);
+        else if ((event == PyTrace_C_RETURN || event == PyTrace_C_EXCEPTION) && c_calls_are_wanted &&
+                 strand_thread_self)
+                c_calls_end(strand_thread_self, value);
         return 0;
 }
 

@@ -6,7 +6,7 @@ set -u
 need sqlite3 jq
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 45
+plan 52
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR" || exit 2
 
@@ -246,9 +246,10 @@ summary() { grep -q '3 ops took' out && grep -q '^  Matmul .* 2 .*100.0%' out &&
 holds "its summary" summary
 rows() {
         "$python" - <<'END'
-import csv
+import csv, glob
 csv.field_size_limit(1 << 24)
-with open("folder/ops_perf_results_x.csv", newline="") as file:
+table, = glob.glob("folder/reports/x/*/ops_perf_results_x_*.csv")
+with open(table, newline="") as file:
     rows = list(csv.DictReader(file))
 assert list(rows[0])[:3] == ["OP CODE", "OP TYPE", "GLOBAL CALL COUNT"], list(rows[0])
 assert [(r["OP CODE"], r["OP TYPE"], r["GLOBAL CALL COUNT"]) for r in rows] == [
@@ -288,3 +289,76 @@ longer() { # name, ns
         ask "SELECT count(*) FROM zones JOIN locations l ON l.id = location WHERE l.name = '$1' AND duration_ns >= $2"
 }
 holds "and the zones last as long as they wait" same "2 2" "$(longer across 80000000) $(longer second 30000000)"
+
+# ---- functions in C
+cat >in_c.py <<'END'
+import functools, math, threading
+import hyprof
+
+class Stack(list):
+    pass
+
+class Called:
+    def __call__(self): pass
+
+def work():
+    stack = Stack()
+    for i in range(3):
+        stack.append(i)
+    [].append(len(stack))
+    dict.fromkeys("ab")
+    functools.partial(len, stack)()
+    Called()()
+    try:
+        math.sqrt(-1)
+    except ValueError:
+        math.sqrt(4)
+    sorted([2, 1], key=lambda number: number)
+
+def held():
+    with hyprof.zone("kept"):
+        yield 1
+    yield 2
+
+def keeps_open():
+    generator = held()
+    next(generator)
+    math.floor(1.5)
+    next(generator)
+
+work()
+keeps_open()
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+END
+in_c="'list.append', 'len', 'dict.fromkeys', 'math.sqrt', 'math.floor', 'sorted', 'next', 'work', 'work.<locals>.<lambda>', 'Called.__call__'"
+holds "--c-calls" recorded 0 --c-calls in_c.py
+holds "each call is a zone, one that raises too, under the class that has the method" same \
+        "Called.__call__ 2/2 dict.fromkeys 2/2 len 2/2 list.append 8/8 math.floor 1/1 math.sqrt 4/4 next 2/2 sorted 2/2 work 2/2 work.<locals>.<lambda> 4/4" "$(counts "$in_c")"
+holds "in the call that makes it, and around the calls that it makes" same "keeps_open>next 1 kept>next 1 sorted>work.<locals>.<lambda> 4 work>list.append 8 work>sorted 2" \
+        "$(callers "'list.append', 'sorted', 'work.<locals>.<lambda>', 'next'")"
+holds "a zone of a generator that waits goes on" same "1" \
+        "$(ask "SELECT count(*) FROM zones h JOIN locations hl ON hl.id = h.location AND hl.name = 'kept' JOIN zones f JOIN locations fl
+        ON fl.id = f.location AND fl.name = 'math.floor' WHERE h.begin_ns < f.begin_ns AND h.begin_ns + h.duration_ns > f.begin_ns")"
+holds "--exclude builtins" recorded 0 --c-calls --exclude builtins in_c.py
+holds "leaves out Python's own" same "Called.__call__ 2/2 math.floor 1/1 math.sqrt 4/4 work 2/2 work.<locals>.<lambda> 4/4" "$(counts "$in_c")"
+names() {
+        "$python" - <<'END'
+import functools, math
+from hyprof._c_functions import namer
+from hyprof._filters import Filter
+
+class Traps(functools.partial):
+    def __getattr__(self, name): raise SystemError("code of the program ran")
+
+name = namer(Filter(exclude=["secret"]))
+operation = functools.partial(len)
+operation.python_fully_qualified_name = "ttnn.add"
+hidden = functools.partial(len)
+hidden.python_fully_qualified_name = "secret.add"
+found = [name(each) for each in (operation, hidden, functools.partial(len), Traps(len), math.sqrt, str.join, "".join, [].append, dict.fromkeys)]
+assert found == ["ttnn.add", None, False, False, "math.sqrt", "str.join", "str.join", "list.append", "dict.fromkeys"], found
+END
+}
+holds "names, also of objects that are functions, as ttnn's operations; no code of the program runs" names

@@ -6,18 +6,19 @@ set -u
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
 "$python" -c 'import setuptools, wheel, venv, pip' 2>/dev/null || skip_all "setuptools, wheel, venv or pip is not installed"
-plan 15
+plan 17
 export PYTHONDONTWRITEBYTECODE=1 PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 HYPROF
 unset PYTHONPATH
 # A copy, so that two runs at once do not build in the same place.
 mkdir "$TMPDIR/tree" && cp -r base instrument python Makefile LICENSE "$TMPDIR/tree/" || exit 2
 tree=$TMPDIR/tree
 
+# With the machine's pip: to put another one into each environment takes seconds.
 fresh() { # name
-        "$python" -m venv --system-site-packages "$TMPDIR/$1" >"$TMPDIR/venv.log" 2>&1 || cat "$TMPDIR/venv.log"
+        "$python" -m venv --without-pip --system-site-packages "$TMPDIR/$1" >"$TMPDIR/venv.log" 2>&1 || cat "$TMPDIR/venv.log"
 }
 pip_install() { # name, what
-        fresh "$1" && "$TMPDIR/$1/bin/pip" install -q --no-build-isolation --no-index "$2"
+        fresh "$1" && "$TMPDIR/$1/bin/python" -m pip install -q --no-build-isolation --no-index "$2"
 }
 echo 'import hyprof, sys
 def f(): pass
@@ -29,12 +30,24 @@ works() { # name
         (cd "$TMPDIR" && "$1/bin/hyprof-python" --no-samples -o "$1-out" script.py) >"$TMPDIR/out" 2>&1 || { cat "$TMPDIR/out" && return 1; }
         grep -q "$TMPDIR/$1/lib" "$TMPDIR/out" && [ -s "$TMPDIR/$1-out/hyprof.hyp" ]
 }
+# A package of its own, whose name tt-metal's has as well.
+printf 'from tracy import signpost, Profiler\nimport tracy.common, tracy.process_model_log\n' >"$TMPDIR/with_tracy.py"
+has_tracy() { # name
+        "$TMPDIR/$1/bin/python" -m pip install -q --no-build-isolation --no-index "$tree/python/tracy" &&
+                (cd "$TMPDIR" && "$1/bin/python" with_tracy.py && "$1/bin/python" -m tracy --no-samples -o "$1-tracy" with_tracy.py) &&
+                [ -s "$TMPDIR/$1-tracy/hyprof.hyp" ]
+}
+has_no_tracy() { # name
+        (cd "$TMPDIR" && ! "$1/bin/python" with_tracy.py && "$1/bin/hyprof-python" --no-samples -o "$1-without" with_tracy.py)
+}
 nothing_beside() {
         same "" "$(cd "$tree" && find python -name build -o -name '*.egg-info' -o -name '*.so' -o -name '*.o' -o -name dist)"
 }
 
 holds "from the tree" pip_install by_tree "$tree/python"
 holds "it works" works by_tree
+holds "its module tracy is found under python3 -m hyprof alone" has_no_tracy by_tree
+holds "and everywhere with hyprof-tracy" has_tracy by_tree
 same_version() { # Python
         same "$("$HYPROF" --version | sed -n '1s/^hyprof \([0-9.]*\).*/\1/p')" "$("$@" -c 'import hyprof; print(hyprof.__version__)')"
 }
@@ -56,7 +69,8 @@ holds "other versions are refused with words" refuses_versions
 make_sdist() { (cd "$tree/python" && "$python" setup.py -q sdist -d "$TMPDIR/dist" 2>&1); }
 holds "an sdist" make_sdist
 rm -rf "$tree"
-make_wheel() { "$TMPDIR/by_tree/bin/pip" wheel -q --no-build-isolation --no-deps -w "$TMPDIR/wheels" "$TMPDIR"/dist/hyprof-*.tar.gz; }
+# Without optimisation, which takes most of a build: from the tree it was built with the interpreter's flags.
+make_wheel() { CFLAGS=-O0 "$TMPDIR/by_tree/bin/python" -m pip wheel -q --no-build-isolation --no-deps -w "$TMPDIR/wheels" "$TMPDIR"/dist/hyprof-*.tar.gz; }
 holds "a wheel of it, without the tree" make_wheel
 # The facts that `pip show` prints, and the licence, which the package must bring.
 metadata() {
@@ -75,7 +89,7 @@ END
 }
 holds "its metadata: versions, licence" metadata
 # The sdist has all that it is built of: nothing is fetched.
-by_sdist() { fresh sdist && "$TMPDIR/sdist/bin/pip" install -q --no-build-isolation --no-index "$TMPDIR"/dist/hyprof-*.tar.gz && works sdist; }
+by_sdist() { fresh sdist && CFLAGS=-O0 "$TMPDIR/sdist/bin/python" -m pip install -q --no-build-isolation --no-index "$TMPDIR"/dist/hyprof-*.tar.gz && works sdist; }
 holds "pip installs the sdist into a fresh environment" by_sdist
 by_wheel() { pip_install wheel "$(echo "$TMPDIR"/wheels/hyprof-*.whl)" && works wheel; }
 holds "the wheel works" by_wheel

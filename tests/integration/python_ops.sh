@@ -130,7 +130,8 @@ summary() {
                 '^  1 message with malformed JSON; the ops have no attributes$' '^  3 ops without a zone, and so without a duration$'; do
                 grep -Eq "$line" summary || return 1
         done
-        same Matmul "$(sed -n 4p summary | cut -c 3-8)"
+        line=$(sed -n '/^  op /,/^$/s/.* \([0-9.]*\)%.*/\1/p' summary) # the most time comes first
+        same 6 "$(wc -w <<<"$line")" && same "$line" "$(sort -rn <<<"$line")"
 }
 holds "the summary: time by op, the gaps" summary
 holds "--start-signpost" ops 0 hyprof.hyp -o from.csv --start-signpost stop
@@ -220,13 +221,14 @@ if __name__ == "__main__":
         thread.start()
         thread.join()
 END
+table_of() { find "generated/profiler/reports/$1" -name 'ops_perf_results_*.csv'; } # name of the report
 again() {
         ends_with 0 "$python" -m hyprof --no-samples -r -n again again.py && ! grep 'without a zone' out
 }
 holds "numbers that come again, in other processes and in one" again
 each_has_its_own() {
-        cut -d , -f 1-4,6,11-13 ops_perf_results_again.csv
-        check 'rows = read("ops_perf_results_again.csv")[1]' \
+        cut -d , -f 1-4,6,11-13 "$(table_of again)"
+        check "rows = read('$(table_of again)')[1]" \
                 'found = [[r[c] for c in ("OP CODE", "GLOBAL CALL COUNT", "DEVICE ID", "ATTRIBUTES", "METAL TRACE ID")] for r in rows]' \
                 'assert found == [["rank1", "1", "0", "rank1", "41"], ["rank2", "1", "0", "rank2", "42"],
         ["cached1", "2", "0", "rank1", "41"], ["cached2", "2", "0", "rank2", "42"],
@@ -244,7 +246,7 @@ END
 no_object() {
         ends_with 0 "$python" -m hyprof --no-samples -r -n object no_object.py &&
                 { grep '4 messages with malformed JSON' out || { cat out && return 1; }; } &&
-                check 'rows = read("ops_perf_results_object.csv")[1]' 'found = [(r["OP CODE"], r["PROGRAM HASH"], r["DEVICE ID"]) for r in rows]' \
+                check "rows = read('$(table_of object)')[1]" 'found = [(r["OP CODE"], r["PROGRAM HASH"], r["DEVICE ID"]) for r in rows]' \
                         'assert found == [(f"op {i}", str(20 + i), "3") for i in range(5)], found'
 }
 holds "JSON that is not an object is malformed; the line above it counts" no_object
@@ -259,7 +261,7 @@ END
 holds "a message of a megabyte takes no longer than its length" ends_with 0 timeout 60 "$python" long.py
 
 # A report says on stderr what it may lack, whatever it writes.
-"$HYPROF" query -q --force --sqlite losses.db hyprof-object.hyp
+"$HYPROF" query -q --force --sqlite losses.db generated/profiler/.logs/hyprof.hyp
 ops_of() { # exit status, arguments of ops
         ends_with "$1" "$python" -m hyprof ops "${@:2}"
 }
@@ -271,7 +273,7 @@ some_lost() { sqlite3 losses.db 'INSERT INTO losses VALUES (19, NULL, 5, 0)' && 
 holds "timestamps that were adjusted are no loss" nothing_lost
 holds "messages that were dropped are" some_lost
 cut_off() {
-        head -c "$(($(stat -c %s hyprof-object.hyp) * 9 / 10))" hyprof-object.hyp >cut.hyp && ops_of 0 cut.hyp &&
+        head -c "$(($(stat -c %s generated/profiler/.logs/hyprof.hyp) * 9 / 10))" generated/profiler/.logs/hyprof.hyp >cut.hyp && ops_of 0 cut.hyp &&
                 grep -q '^hyprof: warning: cut.hyp: cut off at byte' err
 }
 holds "a trace that is cut off is warned of" cut_off

@@ -158,10 +158,10 @@ import hyprof, sys
 hyprof.signpost("only")
 sys.exit(int(sys.argv[1]))
 END
-reports() { [ -s "$1/ops_perf_results_x.csv" ]; }
-has_no_report() { [ ! -e "$1/ops_perf_results_x.csv" ]; }
+reports() { [ "$(find "$1/reports/x" -name 'ops_perf_results_x_*_*_*_*_*_*.csv' | wc -l)" -eq 1 ]; }
+has_no_report() { [ -z "$(find "$1" -name 'ops_perf_results*' -o -path '*/reports/x/*')" ]; }
 holds "-r: a report" zones 0 -r -n x -o good fails.py 0
-holds "is beside the trace" reports good
+holds "is in a folder of its date" reports good
 holds "-r of a program that fails: its status" zones 5 -r -n x -o bad fails.py 5
 holds "and a report" reports bad
 holds "--check-exit-code" zones 5 -r --check-exit-code -n x -o worse fails.py 5

@@ -291,7 +291,9 @@ holds "numbers without fractions, of 64 bits" same \
                 ORDER BY begin_ns") $(ask odd "SELECT value FROM plots ORDER BY time_ns")"
 
 cat >"$TMPDIR/yields.py" <<'END'
-import asyncio, contextlib, hyprof
+import asyncio, contextlib, gc, hyprof
+
+gc.disable()  # a collection is a zone too, wherever it comes
 
 @contextlib.contextmanager
 def timed(name):

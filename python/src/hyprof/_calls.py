@@ -28,6 +28,7 @@ class _Calls:
         self.filter: Optional[Filter] = None  # made when it is first needed
         self.asked: Optional[Filter] = None  # whose decisions code objects have
         self.with_lines = False
+        self.with_c = False  # calls of functions in C
         self.is_on = False
         self.has_begun = False
         self.enabled: list[Profiler] = []  # the last one last
@@ -46,6 +47,10 @@ class _Calls:
         if self.asked is not self.filter:
             self.asked = self.filter
             _native.code_filter(self._decide)
+            if self.with_c:
+                from hyprof import _c_functions
+
+                _native.c_functions(_c_functions.namer(self.filter))
         self._watch()
         _native.task_steps_set_all(True)
         if _native.HAS_MONITORING:
@@ -112,6 +117,9 @@ class _Calls:
                 (events.PY_YIELD, _native.calls_on_return),
                 (events.PY_UNWIND, _native.calls_on_unwind),
                 (events.LINE, _native.calls_on_line),
+                (events.CALL, _native.calls_on_c_call),
+                (events.C_RETURN, _native.calls_on_c_end),
+                (events.C_RAISE, _native.calls_on_c_end),
             ):
                 monitoring.register_callback(self.tool, event, function)
         _native.calls_start()
@@ -124,10 +132,11 @@ class _Calls:
         lines = events.LINE if self.with_lines else 0
         return int(events.PY_START | events.PY_RESUME | events.PY_THROW | lines)
 
-    @staticmethod
-    def _ends(monitoring: Any) -> int:
+    def _ends(self, monitoring: Any) -> int:
+        """With CALL come C_RETURN and C_RAISE."""
         events = monitoring.events
-        return int(events.PY_RETURN | events.PY_YIELD | events.PY_UNWIND)
+        in_c = events.CALL if self.with_c else 0
+        return int(events.PY_RETURN | events.PY_YIELD | events.PY_UNWIND | in_c)
 
     def _stop_monitoring(self, are_open: bool) -> None:
         """Other threads and tasks may have calls open, whose ends are still wanted."""

@@ -44,7 +44,7 @@ class _Begin:
 def export(settings: Filter) -> None:
     """Leaves for children what to record."""
     os.environ[_VARIABLE] = json.dumps(
-        {"include": settings.include, "exclude": settings.exclude, "lines": calls.with_lines})
+        {"include": settings.include, "exclude": settings.exclude, "lines": calls.with_lines, "c": calls.with_c})
 
 
 def begin() -> None:
@@ -52,6 +52,7 @@ def begin() -> None:
     facts = json.loads(os.environ.get(_VARIABLE, "{}"))
     calls.filter = Filter(facts.get("include", ()), facts.get("exclude", ()))
     calls.with_lines = bool(facts.get("lines"))
+    calls.with_c = bool(facts.get("c"))
     calls.is_whole = True
     calls.start()
 

@@ -11,9 +11,9 @@ import subprocess
 import sys
 from typing import Mapping, Optional, Sequence
 
-from hyprof import _native
+from hyprof import _metalium, _native
 
-_USAGE = """python3 -m hyprof [options] script.py|folder|file.zip [arguments]
+_USAGE = """python3 -m hyprof [options] script.py|folder|file.zip|program [arguments]
        python3 -m hyprof [options] -m module [arguments]
        python3 -m hyprof ops TRACE [-o ops.csv]"""
 
@@ -24,25 +24,14 @@ The exit status is the program's; 1: the program succeeded, but the report of -r
 # Set for the interpreter that the recorder runs, so that it does not start another one.
 _INNER = "HYPROF_PYTHON_INNER"
 
-# Options of Tenstorrent's profiler: what they say to the program goes through the environment.
-_DEVICE_FLAGS = {
-    "--no-op-info-cache": "TT_METAL_PROFILER_NO_CACHE_OP_INFO",
-    "--profile-dispatch-cores": "TT_METAL_DEVICE_PROFILER_DISPATCH",
-    "--enable-sum-profiling": "TT_METAL_PROFILER_SUM",
-    "--sync-host-device": "TT_METAL_PROFILER_SYNC",
-    "--device-trace-profiler": "TT_METAL_TRACE_PROFILER",
-    "--device-memory-profiler": "TT_METAL_MEM_PROFILER",
-    "--dump-device-data-mid-run": "TT_METAL_PROFILER_MID_RUN_DUMP",
-    "--collect-noc-traces": "TT_METAL_DEVICE_PROFILER_NOC_EVENTS",
+# Options of tt-metal's profiler that have nothing to say here.
+_IGNORED_FLAGS = {"--no-web-server": "nothing is served"}
+_IGNORED_VALUES = {
+    "--port": "no port is used",
+    "--device-analysis-types": "all columns are computed",
+    "--tracy-tools-folder": "no tool of Tracy is used",
 }
-_IGNORED_FLAGS = (
-    "--no-device",
-    "--process-logs-only",
-    "--no-runtime-analysis",
-    "--disable-device-data-dump-to-files",
-    "--disable-device-data-push-to-tracy",
-)
-_IGNORED_VALUES = ("--tracy-tools-folder", "--profiler-capture-perf-counters")
+_SHORT = {"--port": "-t", "--device-analysis-types": "-a"}
 
 
 def _say(words: str) -> None:
@@ -57,11 +46,14 @@ def _make_parser() -> optparse.OptionParser:
     add("-p", "--partial", action="store_true", default=False,
         help="record calls only between hyprof.Profiler().enable() and disable()")
     add("-l", "--lines", action="store_true", default=False, help="also a zone for each line that runs; slow")
+    add("--c-calls", action="store_true", default=False,
+        help="also a zone for each call of a function written in C; --exclude builtins leaves out Python's own")
     add("-o", "--output-folder", metavar="FOLDER", default="",
-        help="where the trace and reports go, or FILE.hyp, the trace itself; default: here")
-    add("-n", "--name-append", metavar="NAME", default="", help="hyprof-NAME.hyp, and not hyprof.hyp")
+        help="where the trace goes, or FILE.hyp, the trace itself; default: here, with -r generated/profiler")
+    add("-n", "--name-append", metavar="NAME", default="",
+        help="hyprof-NAME.hyp, and not hyprof.hyp; with -r the report is in reports/NAME")
     add("-r", "--report", action="store_true", default=False,
-        help="afterwards write a report of ops: ops_perf_results.csv; see 'python3 -m hyprof ops --help'")
+        help="afterwards write a report of ops to FOLDER/reports/DATE; see 'python3 -m hyprof ops --help'")
     add("-v", "--verbose", action="store_true", default=False, help="say what is done")
     add("--check-exit-code", action="store_true", default=False, help="with -r: no report if the program fails")
     add("--start-signpost", metavar="HEADER", help="record calls, and with -r report ops, from this signpost on")
@@ -73,18 +65,25 @@ def _make_parser() -> optparse.OptionParser:
     add("--no-samples", action="store_true", default=False, help="zones only: no samples")
     add("--hyprof", metavar="FILE", default=os.environ.get("HYPROF") or "hyprof",
         help="the recorder; default: $HYPROF, else hyprof in PATH")
-    group = optparse.OptionGroup(parser, "Options of tt-metal's profiler", "For its command lines. Those about "
-                                 "devices are passed to the program in its environment, or have no effect.")
+    group = optparse.OptionGroup(parser, "Options of tt-metal's profiler", "For its command lines. Most are passed to "
+                                 "the program in its environment.")
+    group.add_option("--process-logs-only", action="store_true", default=False,
+                     help="run nothing: report the logs of the last -r in FOLDER again")
+    group.add_option("--no-device", action="store_true", default=False,
+                     help="with -r: without TT_METAL_DEVICE_PROFILER=1, and without columns about devices")
+    group.add_option("--no-runtime-analysis", action="store_true", default=False,
+                     help="with -r: without TT_METAL_PROFILER_CPP_POST_PROCESS=1")
     group.add_option("--child-functions", metavar="A,B", default="", help="zones inside of ops to report times of")
-    group.add_option("-t", "--port", metavar="N", help="no effect")
-    group.add_option("--op-support-count", metavar="N", type="int", help="TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT")
-    group.add_option("-a", "--device-analysis-types", metavar="TYPE", action="append", help="no effect")
-    for flag, variable in _DEVICE_FLAGS.items():
+    group.add_option("--op-support-count", metavar="N", type="int", help="TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT=N")
+    group.add_option("--profiler-capture-perf-counters", metavar="A,B", default="", dest="counters",
+                     help="TT_METAL_PROFILE_PERF_COUNTERS: " + ", ".join(_metalium.COUNTERS))
+    for flag, variable in _metalium.FLAGS.items():
         group.add_option(flag, action="append_const", const=variable, dest="device_flags", help=variable + "=1")
-    for flag in _IGNORED_FLAGS:
-        group.add_option(flag, action="store_true", dest="ignored", help="no effect")
-    for flag in _IGNORED_VALUES:
-        group.add_option(flag, metavar="X", dest="ignored", help="no effect")
+    for flag, why in _IGNORED_FLAGS.items():
+        group.add_option(flag, action="store_true", dest="ignored", help=f"no effect: {why}")
+    for flag, why in _IGNORED_VALUES.items():
+        names = filter(None, (_SHORT.get(flag), flag))
+        group.add_option(*names, metavar="X", dest="ignored", help=f"no effect: {why}")
     parser.add_option_group(group)
     return parser
 
@@ -95,20 +94,19 @@ def _names_trace(options: optparse.Values) -> bool:
 
 
 def _find_folder(options: optparse.Values) -> str:
-    """Where the trace and reports go."""
-    return (os.path.dirname(options.output_folder) if _names_trace(options) else options.output_folder) or "."
+    """Where the trace goes; with -r the folder of the reports."""
+    folder = os.path.dirname(options.output_folder) or "." if _names_trace(options) else options.output_folder
+    return _metalium.find_folder(folder) if options.report else folder or "."
 
 
-def _set_environment(options: optparse.Values) -> None:
-    for variable in options.device_flags or []:
-        os.environ[variable] = "1"
-    if options.op_support_count is not None:
-        os.environ["TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT"] = str(options.op_support_count)
-    if options.output_folder:
-        os.environ["TT_METAL_PROFILER_DIR"] = os.path.abspath(_find_folder(options))
+def _find_trace(options: optparse.Values) -> str:
+    """The file to record to."""
+    if _names_trace(options):
+        return str(options.output_folder)
+    folder = _find_folder(options)
     if options.report:
-        os.environ["TTNN_OP_PROFILER"] = "1"
-        os.environ["TT_METAL_PROFILER_TRACE_TRACKING"] = "1"
+        return os.path.join(folder, _metalium.LOGS, _metalium.TRACE)
+    return os.path.join(folder, f"hyprof-{options.name_append}.hyp" if options.name_append else "hyprof.hyp")
 
 
 # Those of them that are ignored stay ignored.
@@ -148,43 +146,49 @@ def _become(command: list[str], environment: Mapping[str, str]) -> None:
             signal.signal(number, handler)
 
 
-def _record(options: optparse.Values, program: str, argv: Sequence[str]) -> int:
-    """Runs this command again, under the recorder."""
-    folder = _find_folder(options)
-    suffix = f"-{options.name_append}" if options.name_append else ""
-    trace = options.output_folder if _names_trace(options) else os.path.join(folder, f"hyprof{suffix}.hyp")
-    report = os.path.join(folder, f"ops_perf_results{suffix.replace('-', '_', 1)}.csv")
+def _command_of(args: Sequence[str], argv: Sequence[str], is_program: bool) -> list[str]:
+    """What the recorder is to run: this command again, or a program that is none of Python's."""
+    if is_program:
+        return [args[0] if os.sep in args[0] else os.path.join(".", args[0]), *args[1:]]
+    flags: list[str] = getattr(subprocess, "_args_from_interpreter_flags")()
+    return [sys.executable, *flags, "-m", "hyprof", *argv]
+
+
+def _record(options: optparse.Values, program: str, command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Runs the command under the recorder."""
+    folder, trace = _find_folder(options), _find_trace(options)
     try:
         os.makedirs(folder, exist_ok=True)
+        if options.report:
+            _metalium.clear_logs(folder)
     except OSError as error:
-        _say(f"cannot make the folder {folder}: {error.strerror}")
+        _say(f"cannot make the folder {error.filename or folder}: {error.strerror}")
         return 2
-    flags: list[str] = getattr(subprocess, "_args_from_interpreter_flags")()
-    command = [program, "record", "-o", trace]
-    command += ["--no-sampling"] if options.no_samples else []
-    command += ["--", sys.executable, *flags, "-m", "hyprof", *argv]
+    recorder = [program, "record", "-o", trace, *(["--no-sampling"] if options.no_samples else []), "--", *command]
     if options.verbose:
-        _say("runs " + " ".join(command))
-    environment = {**os.environ, _INNER: "1"}
+        _say("runs " + " ".join(recorder))
     try:
         if not options.report:
-            _become(command, environment)
-        status = _wait(command, environment)
+            _become(recorder, environment)
+        status = _wait(recorder, environment)
     except OSError as error:
         _say(f"cannot run the recorder {program}: {error.strerror}")
         return 126
-    if options.report and not (status != 0 and options.check_exit_code):
-        from hyprof import ops
-
-        arguments = [trace, "-o", report, "--hyprof", program]
-        for name in ("start_signpost", "end_signpost", "child_functions"):
-            value = getattr(options, name)
-            arguments += ["--" + name.replace("_", "-"), value] if value else []
-        report_status = ops.main(arguments)
+    if status == 0 or not options.check_exit_code:
+        report_status = _metalium.report(options, folder, trace, program)
         status = status or report_status
-    elif options.report:
+    else:
         _say(f"no report of ops: the program ended with status {status}")
     return 128 - status if status < 0 else status
+
+
+def _report_again(options: optparse.Values) -> int:
+    """--process-logs-only"""
+    program = _find_recorder(options.hyprof)
+    if program is None:
+        _say(f"no report of ops: there is no program {options.hyprof!r} to read the recording")
+        return 1
+    return _metalium.report(options, _find_folder(options), _find_trace(options), program)
 
 
 def _say_who_records(options: optparse.Values) -> None:
@@ -212,6 +216,27 @@ def _find_recorder(name: str) -> Optional[str]:
     return shutil.which(name)
 
 
+def _check_device_options(parser: optparse.OptionParser, options: optparse.Values) -> None:
+    try:
+        _metalium.count_groups(options.counters)
+    except ValueError as error:
+        parser.error(f"--profiler-capture-perf-counters: {error}")
+
+
+def _run(options: optparse.Values, args: Sequence[str], argv: Sequence[str], is_program: bool) -> int:
+    """Runs the program in this process."""
+    from hyprof import _program
+
+    if not is_program:
+        return _program.run(options, args)
+    command = _command_of(args, argv, is_program)
+    try:
+        os.execv(command[0], command)
+    except OSError as error:
+        _say(f"cannot run {command[0]}: {error.strerror}")
+        return 126
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Returns the exit status, unless the program ends the process itself."""
     argv = list(sys.argv[1:] if argv is None else argv)
@@ -221,8 +246,19 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         return ops.main(argv[1:])
     parser = _make_parser()
     options, args = parser.parse_args(argv)
+    _check_device_options(parser, options)
+    if options.process_logs_only:
+        options.report = True
+        return _report_again(options)
+    if args and any(map(str.isspace, args[0])) and (options.is_module or not os.path.exists(args[0])):
+        try:
+            args = _metalium.split_words(args)
+        except ValueError as error:
+            parser.error(f"{args[0]}: {error}")
     if not args:
         parser.error("no script is given" if not options.is_module else "-m: no module is given")
+    if options.c_calls and options.no_zones:
+        parser.error("--c-calls asks for zones, and --no-zones for none")
     if options.lines and options.no_zones:
         parser.error("-l asks for a zone for each line, and --no-zones for none")
     if options.no_zones and options.no_samples:
@@ -236,18 +272,18 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         _say(f"cannot run {args[0]}: No module named {args[0].partition('.')[0]}")
         return 2
 
-    from hyprof import _program
-
-    _set_environment(options)
+    is_program = not options.is_module and _metalium.is_program(args[0])
+    _metalium.set_environment(options, _find_folder(options))
     is_inner = os.environ.pop(_INNER, None) is not None
     if _native.is_recording() or is_inner:
         if not is_inner:
             _say_who_records(options)
-        return _program.run(options, args)
+        return _run(options, args, argv, is_program)
     program = _find_recorder(options.hyprof)
     if program is None:
         _say(f"nothing is recorded: there is no recorder {options.hyprof!r}."
              " Install hyprof, or name it with --hyprof FILE or in $HYPROF; the program runs without it")
         options.no_zones = True
-        return _program.run(options, args)
-    return _record(options, program, argv)
+        return _run(options, args, argv, is_program)
+    environment = {**os.environ} if is_program else {**os.environ, _INNER: "1"}
+    return _record(options, program, _command_of(args, argv, is_program), environment)

@@ -83,6 +83,10 @@ class Filter:
         names = [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
         return any(fnmatch.fnmatchcase(name, glob) for glob in globs for name in names)
 
+    def is_excluded(self, module: str) -> bool:
+        """Whether --exclude names a module, of which a function in C is."""
+        return self._matches(self.exclude, module)
+
     def __call__(self, code: CodeType, names: Optional[dict[str, Any]]) -> bool:
         file, module = code.co_filename, _module_of(names)
         if module is None and _is_text(file):

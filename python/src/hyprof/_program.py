@@ -119,6 +119,7 @@ def _prepare(options: optparse.Values, args: Sequence[str]) -> None:
         return
     calls.filter = Filter(options.include, options.exclude)
     calls.with_lines = options.lines
+    calls.with_c = options.c_calls
     _children.export(calls.filter)
     calls.start_signpost = options.start_signpost
     calls.end_signpost = options.end_signpost

@@ -58,6 +58,9 @@ def _fill(op: Op, run: Run) -> Op:
         op.cells["METAL TRACE ID"] = run.trace
     if run.replay is not None:
         op.cells["METAL TRACE REPLAY SESSION ID"] = run.replay
+    kernel_ns, model_ns = op.cells.get("DEVICE KERNEL DURATION [ns]"), op.cells.get("PM COMPUTE [ns]")
+    if isinstance(kernel_ns, (int, float)) and isinstance(model_ns, (int, float)):
+        op.cells["PM FPU UTIL (%)"] = round(100 * model_ns / kernel_ns, 3) if kernel_ns else 0.0
     return op
 
 

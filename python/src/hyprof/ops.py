@@ -26,7 +26,7 @@ from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Optional, Sequence, TextIO
 
-from hyprof import device_ops
+from hyprof import device_ops, host_logs
 
 _HOST = (
     "OP CODE|OP TYPE|GLOBAL CALL COUNT|DEVICE ID|DEVICE ARCH|ATTRIBUTES|MATH FIDELITY|CORE COUNT|"
@@ -55,7 +55,8 @@ _MODEL = (
 )
 _BEFORE_TENSORS = tuple("|".join((_HOST, _DEVICE)).split("|"))
 _AFTER_TENSORS = tuple("|".join((_PROGRAM, _MODEL)).split("|"))
-_COLUMNS = frozenset(_BEFORE_TENSORS + _AFTER_TENSORS)
+COLUMNS = _BEFORE_TENSORS + _AFTER_TENSORS
+_COLUMNS = frozenset(COLUMNS)
 
 _OP = re.compile(r'\A`?(TT_(?!SIGNPOST)[A-Z0-9_]+): *"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 _SIGNPOST = re.compile(r"\A`?TT_SIGNPOST: *([^\n]*?)(?:\n(.*?))?`?\Z", re.DOTALL)
@@ -63,6 +64,7 @@ _TRACE = re.compile(r"\A`?TT_METAL_TRACE_(BEGIN|END): *(\d+), *(\d+)`?\s*\Z")
 _ID = re.compile(r"^id: *([0-9]{1,18})\b", re.MULTILINE)
 _NUMBER = re.compile(r"[0-9]{1,18}\Z")
 _ZONES = ("TT_DNN_*", "TT_METAL_*")
+CHILD = "_TT_HOST_FUNC [ns]"  # after the name of a child function: its column
 
 
 @dataclass
@@ -77,7 +79,9 @@ class Op:
     number: Optional[int] = None
     attributes: str = ""
     is_malformed: bool = False
-    has_zone: bool = True
+    has_details: bool = False  # the JSON of its message, or of an earlier call's
+    zone: str = ""  # its name; "" = the op has none
+    place: tuple[str, int] = ("", 0)  # file and line of the zone
     cells: dict[str, object] = field(default_factory=dict)
 
 
@@ -212,7 +216,7 @@ def _op_of(described: _Described) -> Op:
         thread=described.thread,
         start_ns=described.time_ns,
         is_malformed=described.is_malformed,
-        has_zone=False,
+        has_details=described.details is not None,
     )
     attributes = details.get("attributes")
     op.attributes = "" if attributes is None else str(_cell(attributes))
@@ -284,7 +288,7 @@ def _add_children(db: sqlite3.Connection, op: Op, names: Sequence[str]) -> None:
         " GROUP BY l.name",
         (*names, op.thread, op.start_ns, op.start_ns + op.duration_ns))
     for name, total_ns in rows:
-        op.cells[f"{name}_TT_HOST_FUNC [ns]"] = total_ns
+        op.cells[name + CHILD] = total_ns
 
 
 @dataclass
@@ -298,19 +302,21 @@ class _Zone:
     duration_ns: int
     closed: bool
     number: Optional[int]
+    place: tuple[str, int]
 
 
 def _read_zones(db: sqlite3.Connection) -> list[_Zone]:
     rows = db.execute(
-        "SELECT coalesce(l.name, l.function) AS title, z.thread, t.process, z.begin_ns, z.duration_ns, z.closed, z.text"
+        "SELECT coalesce(l.name, l.function) AS title, z.thread, t.process, z.begin_ns, z.duration_ns, z.closed, z.text,"
+        " coalesce(l.file, ''), coalesce(l.line, 0)"
         " FROM zones z JOIN locations l ON l.id = z.location LEFT JOIN threads t ON t.id = z.thread"
         " WHERE title GLOB ? OR title GLOB ? ORDER BY z.begin_ns",
         _ZONES)
     zones = []
-    for name, thread, process, begin_ns, duration_ns, closed, text in rows:
+    for name, thread, process, begin_ns, duration_ns, closed, text, file, line in rows:
         match = _ID.search(text or "")
         number = int(match.group(1)) if match else None
-        zones.append(_Zone(name, thread, process, begin_ns, duration_ns, bool(closed), number))
+        zones.append(_Zone(name, thread, process, begin_ns, duration_ns, bool(closed), number, (file, line)))
     return zones
 
 
@@ -359,7 +365,7 @@ def read_ops(db: sqlite3.Connection, child_functions: Sequence[str] = ()) -> lis
         if known is not None:
             joined.add(id(known))
         op.number, op.thread, op.start_ns = zone.number, zone.thread, zone.begin_ns
-        op.duration_ns, op.has_zone = zone.duration_ns if zone.closed else None, True
+        op.duration_ns, op.zone, op.place = zone.duration_ns if zone.closed else None, zone.name, zone.place
         _add_children(db, op, child_functions)
         ops.append(op)
     alone = [_op_of(one) for one in described if id(one) not in joined]
@@ -461,7 +467,7 @@ def write_summary(ops: Sequence[Op], file: TextIO) -> None:
         longest, op = max(gaps, key=lambda gap: gap[0])
         print(f"\n  {_time(sum(gap for gap, _ in gaps))} in {len(gaps)} gaps between ops of one thread; the longest, "
               f"{_time(longest)}, before {op.code}" + (f" {op.number}" if op.number is not None else ""), file=file)
-    n_malformed, n_without_zone = sum(op.is_malformed for op in ops), sum(not op.has_zone for op in ops)
+    n_malformed, n_without_zone = sum(op.is_malformed for op in ops), sum(op.kind != "signpost" and not op.zone for op in ops)
     if n_malformed:
         print(f"\n  {n_malformed} message{'s' * (n_malformed != 1)} with malformed JSON; the ops have no attributes",
               file=file)
@@ -481,7 +487,7 @@ def write_lacking(lacking: Counter[str], n_unknown: int, file: TextIO) -> None:
         print(f"\n  {n_unknown} run{'s' * (n_unknown != 1)} in the device's log without an op of the host", file=file)
 
 
-def _open(path: str, program: str, folder: str) -> sqlite3.Connection:
+def open_trace(path: str, program: str, folder: str) -> sqlite3.Connection:
     """Opens a trace by way of `hyprof query`, or a database that `hyprof query` wrote as it is."""
     try:
         with open(path, "rb") as file:
@@ -519,7 +525,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python3 -m hyprof ops",
         description="Writes a row for each op and signpost of TRACE, in the columns of tt-metal's "
-                    "ops_perf_results.csv, and a summary. Columns about devices stay empty.")
+                    "ops_perf_results.csv, and a summary. Columns about devices are filled if TRACE has a device log, by "
+                    "hyprof import --into.")
     parser.add_argument("trace", metavar="TRACE", help="a trace of hyprof, or what `hyprof query --sqlite` made of one")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the CSV; - for standard output; default: a summary alone")
@@ -527,16 +534,21 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--end-signpost", metavar="HEADER", help="only up to this one")
     parser.add_argument("--child-functions", metavar="A,B", default="CompileProgram,HWCommandQueue_write_buffer",
                         help="zones inside of ops that get a column; default: %(default)s")
+    parser.add_argument("--host-logs", metavar="FOLDER",
+                        help="also write tracy_ops_times.csv and tracy_ops_data.csv there, for tt-metal's own scripts")
     parser.add_argument("--hyprof", metavar="FILE", default=os.environ.get("HYPROF") or "hyprof",
                         help="the program that reads traces; default: $HYPROF, else hyprof in PATH")
     return parser.parse_args(argv)
 
 
 def _report(options: argparse.Namespace, folder: str) -> None:
-    db = _open(options.trace, options.hyprof, folder)
+    db = open_trace(options.trace, options.hyprof, folder)
     names = [name for name in options.child_functions.split(",") if name]
     runs = device_ops.read_runs(db)
-    ops, alone = device_ops.join(read_ops(db, names), runs, Op)
+    of_host = read_ops(db, names)
+    if options.host_logs:
+        host_logs.write(db, of_host, options.host_logs)
+    ops, alone = device_ops.join(of_host, runs, Op)
     ops = cut(ops, options.start_signpost, options.end_signpost)
     lacking = device_ops.lacking(ops) if runs else Counter()
     rows = ops + ([] if options.start_signpost or options.end_signpost else alone)
