@@ -17,6 +17,16 @@ picture() { # name, screen, options of record... -- command...
 }
 picture path zone:wait --off-cpu -- "$build/examples/kernel_pool"
 
+# ---- a program and its two devices, each of which wrote a file
+mkdir -p build/demo/devices
+"$build/hyprof" record -q -o build/demo/devices.hyp --off-cpu -- /usr/bin/python3 examples/stories/two_devices.py build/demo/devices
+for file in build/demo/devices/gpu?.csv; do
+        "$build/hyprof" import -q "$file" --into build/demo/devices.hyp
+done
+# 60 ms from the first kernel on
+first=$("$build/hyprof" report --devices --json build/demo/devices.hyp | jq '[.devices.rows[].first_at_ns] | min')
+HYPROF=$build/hyprof node examples/screenshots.js build/demo/devices.hyp docs/images devices "screen=timeline&view_from=$((first - 5000000))&view_to=$((first + 60000000))"
+
 # ---- the stories; without Redis, of its story none
 export PYTHONPATH=$PWD/$build/python
 stories=examples/stories run='screen=timeline&path=run'

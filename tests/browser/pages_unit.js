@@ -252,6 +252,10 @@ test('the parts of a path: in the order of time, with the steps between threads;
         assert.deepStrictEqual(plain(inPages('pathThreadsByTime')(parts, 4)), [4, 7, 9]);
         assert.deepStrictEqual(plain(segments.map(inPages('labelOfSegment'))), ['f() 10 ns', 'operator()(int) 20 ns', 'ready to run 5 ns',
                 'in another state 5 ns']);
+        const device = { function: 'matmul', device: 'gpu / stream 0' };
+        const ofDevice = { slowest: { rows: [row(0, 9, 't4', 1, 'launch', device), row(9, 20, 't4', 1, 'device', device)] } };
+        assert.deepStrictEqual(plain(inPages('pathSegments')(model, ofDevice, 0).map(inPages('labelOfSegment'))),
+                ['the launch of matmul on gpu / stream 0 9 ns', 'matmul on gpu / stream 0 20 ns']);
         assert.deepStrictEqual(plain(inPages('pathSegments')(model, { slowest: null }, 0)), []);
         assert.deepStrictEqual(plain(inPages('pathSteps')([])), []);
 });

@@ -213,14 +213,16 @@ static void add_unsure_clocks(json_t *list, const struct loaded_trace *t)
                 const struct trace_recording *row = trace_dictionary_row(t->dictionary,
                                                                          TRACE_TABLE_RECORDINGS, i);
                 struct text_view label = trace_dictionary_text(t->dictionary, row->label);
-                bool is_bound = row->clock == TRACE_ALIGNMENT_REALTIME;
+                bool is_exchanged = row->clock == TRACE_ALIGNMENT_EXCHANGED;
+                bool is_bound = is_exchanged || row->clock == TRACE_ALIGNMENT_REALTIME;
 
                 if (row->clock == TRACE_ALIGNMENT_REFERENCE || row->clock == TRACE_ALIGNMENT_SAME_BOOT)
                         continue;
                 (void)append(list,
-                             json_sprintf("%.*s is placed by CLOCK_REALTIME: its times against other hosts "
-                                          "are %s%s%s",
+                             json_sprintf("%.*s is placed by %s: its times against other hosts are %s%s%s",
                                           (int)(label.n_bytes & 0xff), label.n_bytes ? label.bytes : "",
+                                          is_exchanged ? "clock readings over its capture's connection"
+                                                       : "CLOCK_REALTIME",
                                           is_bound ? "within " : "not known to be exact",
                                           is_bound ? text_number_duration(row->error_ns).text : "",
                                           is_bound ? " of them" : ""));

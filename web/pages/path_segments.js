@@ -30,11 +30,28 @@ import { formatDuration, isNumber } from './format.js';
  */
 const SEGMENT_STATES = {
         run: 'ran', ready: 'ready to run', preempted: 'preempted', thread: 'waited',
+        late: 'ran what it had not got done: other programs had its CPU before',
         unrecorded: 'waited for a program that was not recorded',
         timer: 'slept until its timer', disk: 'waited for the disk', network: 'waited for the network',
         unknown: 'waited for something that is not known', lock: 'waited for a lock without a known holder',
         unborn: 'had not begun', cut: 'left out: too long ago, or too much',
 };
+
+/** @type {{ [kind: string]: PathLook }} */
+const SEGMENT_LOOKS = { run: 'run', ready: 'ready', late: 'ready', preempted: 'preempted' };
+
+/**
+ * The words of a part: "matmul on tt:0 / core 3".
+ * @param {AnswerRow} row
+ * @returns {string}
+ */
+function wordsOfRow(row) {
+        if (row.kind === 'device')
+                return `${row.function} on ${row.device}`;
+        if (row.kind === 'launch')
+                return `the launch of ${row.function} on ${row.device}`;
+        return SEGMENT_STATES[row.kind] ?? 'in another state';
+}
 
 /**
  * pathSegments() - the parts, the earliest first; rows that make no sense are left out
@@ -55,8 +72,8 @@ export function pathSegments(model, answer, begin) {
                         continue;
                 segments.push({ begin: begin + row.at_ns, end: begin + row.at_ns + row.ns, thread,
                                 depth: isNumber(row.depth) ? row.depth : 0,
-                                look: row.kind === 'run' || row.kind === 'ready' || row.kind === 'preempted' ? row.kind : 'wait',
-                                what: SEGMENT_STATES[row.kind] ?? 'in another state', name: row.function ?? null,
+                                look: SEGMENT_LOOKS[row.kind] ?? 'wait',
+                                what: wordsOfRow(row), name: row.function ?? null,
                                 wokenBy: threads.get(row.woken_by) ?? null });
         }
         return segments.sort((a, b) => a.begin - b.begin);
