@@ -103,9 +103,14 @@ PFM         := $(if $(filter 1,$(HYPROF_NO_PFM)),,1)
 LEFT_OUT    := $(if $(BPF_CLANG),,BPF) $(if $(NCURSES),,ncurses) $(if $(SQLITE),,SQLite) $(if $(MICROHTTPD),,viewer) $(if $(PFM),,libpfm4)
 
 # Flags that the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
+DEBUG_FLAGS := -g
+# Without it gcc makes no unwind tables for C on RISC-V that stay in a stripped file.
+ifeq ($(MACHINE),riscv64)
+DEBUG_FLAGS += -fasynchronous-unwind-tables
+endif
 DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
-C_FLAGS     = -std=c11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
-CXX_FLAGS   = -std=c++11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
+C_FLAGS     = -std=c11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_C) $(DEBUG_FLAGS) -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
+CXX_FLAGS   = -std=c++11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_CXX) $(DEBUG_FLAGS) -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = $(SYSROOT_FLAGS) $(SYSROOT_LINK) -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
 LIBS       := -lelf $(if $(PFM),-lpfm) -lzstd -lz -llzma $(if $(SQLITE),-lsqlite3) -ljansson -liberty -lcap -lseccomp \
               $(if $(MICROHTTPD),-lmicrohttpd) $(if $(BPF_CLANG),-lbpf) $(if $(NCURSES),-lncursesw -ltinfo) -lm

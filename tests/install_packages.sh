@@ -21,7 +21,7 @@ packages_of() {
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
         lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check python3 pyflakes3 mypy ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
-        bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
+        bench) echo libunwind-dev libtbb-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
         deb)   echo build-essential dpkg-dev debhelper dh-python fakeroot lintian ;;
         board) echo "$(packages_of board-riscv64) $(packages_of board-aarch64) qemu-user-static" ;;
         guest) echo "$(packages_of guest-riscv64) $(packages_of guest-aarch64)" ;;

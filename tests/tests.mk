@@ -21,7 +21,8 @@ UNIT_AID_A  := $(B)/libtests_aid.a
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
-TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%) $(B)/tools/fail_allocation.so $(B)/tools/poor_counters.so
+PRELOADS    := $(addprefix $(B)/tools/,fail_allocation.so many_cpus.so poor_counters.so)
+TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%) $(PRELOADS)
 
 check: ## before each commit, in minutes: build, clang's warnings, unit tests, replay of the fuzz corpora, and lint without the analyzers
 	$(Q)tests/install_packages.sh build test lint
@@ -47,7 +48,7 @@ check-asan: ## the tests that find errors of memory, with AddressSanitizer and U
 
 check-bytes: ## of check-asan, the tests of what parses foreign bytes: tests/foreign_bytes.sh names them
 	$(Q)tests/install_packages.sh build test
-	$(SUBMAKE) VARIANT=asan all $(patsubst $(B)/%,build/asan/%,$(WORKLOADS) $(TOOLS) $(filter $(B)/%,$(shell tests/foreign_bytes.sh $(B))))
+	$(SUBMAKE) VARIANT=asan $$(tests/foreign_bytes.sh build/asan programs) $(patsubst $(B)/%,build/asan/%,$(HYPROF) $(filter $(B)/%,$(shell tests/foreign_bytes.sh $(B))))
 	$(Q)tests/run_tests.sh build/asan $$(tests/foreign_bytes.sh build/asan)
 
 check-tsan: ## the unit tests that use threads, with ThreadSanitizer
@@ -133,16 +134,16 @@ check-kernels: ## what was built here, on the kernels of Debian's releases, in e
 # A whole machine, emulated: its kernel, its disk, what hyprof is compiled with and its programs are Debian's packages.
 GUESTS      := check-guest test-riscv64 test-aarch64
 GUEST        = build/$(TARGET)-guest
-GUEST_PARTS  = $(if $(TESTS),units,basic interrupts traces addresses units iree)
+GUEST_PARTS  = $(if $(TESTS),units,basic packed interrupts traces addresses units iree)
 GUEST_LIMIT_S = 14400
 GUEST_GOALS  = board-parts $(if $(TESTS),$(TESTS:%=$(GUEST)/tests/%),test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool)
 check-guest: ## record in an emulated RISC-V machine and read the traces here: minutes
 test-riscv64: ## the same with programs of all kinds, and the unit tests there: half an hour; TESTS=names: these unit tests alone
 test-aarch64: ## the same for AArch64
 check-guest: TARGET = riscv64
-check-guest: GUEST_PARTS = basic
+check-guest: GUEST_PARTS = basic packed
 check-guest: GUEST_LIMIT_S = 900
-check-guest: GUEST_GOALS = $(addprefix $(GUEST)/,hyprof libhyprof_iree.a workloads/w_loop workloads/w_truth workloads/w_unwind examples/hello_zones)
+check-guest: GUEST_GOALS = board-parts $(addprefix $(GUEST)/,workloads/w_loop workloads/w_truth workloads/w_unwind examples/hello_zones)
 test-riscv64 test-aarch64: TARGET = $(@:test-%=%)
 $(GUESTS):
 	$(Q)tests/install_packages.sh build test guest-$(TARGET)
@@ -151,9 +152,9 @@ $(GUESTS):
 	+$(Q)[ -e build/guest/$(TARGET)/missing ] || { \
 	        $(MAKE) --no-print-directory $(JOBS) B=$(GUEST) VARIANT=board CROSS_COMPILE=$(TARGET)-linux-gnu- \
 	                SYSROOT=build/guest/$(TARGET)/root $(GUEST_GOALS) && \
-	        { [ '$(GUEST_PARTS)' = basic ] || boards/pack.sh $(GUEST) $(TARGET)-linux-gnu- $(VERSION); } && \
+	        boards/pack.sh $(GUEST) $(TARGET)-linux-gnu- $(VERSION) && \
 	        tests/guests/image.sh $(TARGET) $(GUEST); }
-	$(Q)[ -z '$(IREE_SOURCE)' ] || [ '$(GUEST_PARTS)' = basic ] || [ -e build/guest/$(TARGET)/missing ] || \
+	$(Q)[ -z '$(IREE_SOURCE)' ] || [ -z '$(filter iree,$(GUEST_PARTS))' ] || [ -e build/guest/$(TARGET)/missing ] || \
 	        for mode in 1 2 3 4; do tests/iree/build.sh '$(IREE_SOURCE)' $$mode $(GUEST) $(TARGET) || exit 1; done
 	$(Q)GUEST=$(TARGET) HYPROF_GUEST_PARTS='$(GUEST_PARTS)' HYPROF_GUEST_TESTS='$(TESTS)' HYPROF_TRIES=1 HYPROF_LIMIT_S=$(GUEST_LIMIT_S) \
 	        tests/run_tests.sh $(B) tests/guests/machine.sh
@@ -187,6 +188,11 @@ bench-programs: $(BENCHES) $(WORKLOADS) $(TOOLS)
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
 $(B)/obj/tests/unit/%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan board,$(VARIANT)),-include tests/unit/no_marks.h)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
+
+# Unit tests are as much code as the product, and run for a moment: optimising them takes more than it gains.  The product is
+# optimised in them, and so are those that look at their own stacks.  With sanitizers they run longer than that saves.
+UNIT_FLAGS  := $(if $(IS_CLANG),,$(if $(filter release,$(VARIANT)),-O0 -U_FORTIFY_SOURCE -Wno-stack-usage))
+$(filter-out %/test_live_unwind.o %/live_stacks.o %/test_client_callstack.o,$(call objects,$(UNIT_SRC) $(UNIT_AID))): private C_FLAGS += $(UNIT_FLAGS)
 
 # Code whose callers can only be found by tables.
 $(B)/obj/tests/unit/deep_calls.o $(B)/obj/tests/workloads/w_unwind.o $(B)/obj/tests/workloads/w_other_stacks.o: private C_FLAGS += -O2 -fomit-frame-pointer -fno-builtin-labs
@@ -227,6 +233,9 @@ $(B)/workloads/w_iree: $(B)/obj/tests/workloads/w_iree.o $(IREE_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
 
+# unit_test.c tells Check of fewer assertions that held.
+CHECKED = -Wl,--wrap=_mark_point $(CHECK_LIBS)
+
 # These make the allocator fail, call by call, set the clock, and refuse events.
 $(B)/tests/test_event_refusals: private LINK_FLAGS += -Wl,--wrap=syscall
 $(B)/tests/test_timed_wait: private LINK_FLAGS += -Wl,--wrap=clock_gettime
@@ -235,7 +244,7 @@ $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc
 $(B)/tests/test_iree_%: $(B)/obj/tests/unit/test_iree_%.o $(B)/obj/tests/unit/unit_test.o $(IREE_A)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) -o $@
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECKED) -o $@
 
 # An archive, so that a test holds only what it uses: tests/threaded_tests.sh looks for threads in it.
 $(UNIT_AID_A): $(call objects,$(UNIT_AID)) $(B)/flags
@@ -245,7 +254,7 @@ $(UNIT_AID_A): $(call objects,$(UNIT_AID)) $(B)/flags
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_AID_A) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) $(LIBS) -o $@
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECKED) $(LIBS) -o $@
 
 # Fuzz targets: libFuzzer in the variant fuzz, elsewhere a program that replays the files it is given.
 ifeq ($(VARIANT),fuzz)
@@ -289,7 +298,7 @@ schemas: $(B)/tools/print_schemas
 	$(Q)sed -i '/^<!-- printed by make schemas/q' docs/use/view-json.md && cat $(B)/schemas.md >> docs/use/view-json.md
 
 # Preloaded into hyprof.
-$(B)/tools/fail_allocation.so $(B)/tools/poor_counters.so: $(B)/tools/%.so: tests/preload/%.c $(B)/flags
+$(PRELOADS): $(B)/tools/%.so: tests/preload/%.c $(B)/flags
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(C_FLAGS) -fvisibility=default -fPIC -shared $(LINK_FLAGS) $< -o $@

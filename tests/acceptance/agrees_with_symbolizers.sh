@@ -17,8 +17,9 @@ count=${HYPROF_ADDRESSES:-5000}
 case $VARIANT in asan | tsan) count=${HYPROF_ADDRESSES:-500} ;; esac
 tree=$PWD
 
-# The code that is built: C of this tree, and C++ of the standard library's templates.
-c_files=("$tree"/format/trace_*.c)
+# The code that is built: C of this tree, nightly more of it, and C++ of the standard library's templates.
+c_files=()
+[ -z "${HYPROF_THOROUGH:-}" ] || c_files=("$tree"/format/trace_*.c)
 for file in "$tree"/base/*.c; do
         case $file in
         */library_loader_none.c | */user_account_files.c) ;; # of static programs, in the place of others

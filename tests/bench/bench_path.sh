@@ -37,6 +37,7 @@ printf '%-6s %-28s %8s %6s %6s   %s\n' trace question s MiB ratio target
 show waits "$folder/waits.hyp" "" report
 show waits "$folder/waits.hyp" "2 s, 128 MiB for 1,000,000" path --zone request
 show waits "$folder/waits.hyp" "the same" path
+show waits "$folder/waits.hyp" "50 ms: one instance" path --zone request --at 0.5s
 "$BUILD/tools/wait_trace" "$folder/join.hyp" "$n_waits" join >/dev/null
 show join "$folder/join.hyp" "" report
 show join "$folder/join.hyp" "the same" path

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// node speedscope_totals.js CHROMIUM PAGE FILE [SECONDS] - opens FILE in speedscope, in a browser without a window
+// node speedscope_totals.js CHROMIUM PAGE FILE... - opens each FILE in speedscope, in a browser without a window
 //
-// PAGE is speedscope's index.html.  Prints JSON, in speedscope's own words for what it computed: the list of
+// PAGE is speedscope's index.html.  FILE.totals is JSON then, in speedscope's own words for what it computed: the list of
 // profiles (number, name, total), if there are several, and of the active one the functions (total, self, name).
 // The browser is talked to through a pipe, with its debugging protocol: messages are JSON and end with a NUL.
 'use strict';
@@ -11,18 +11,14 @@ const fs = require('fs');
 const os = require('os');
 const path = require('path');
 
-const [chromium, page, file, seconds = '120'] = process.argv.slice(2);
+const [chromium, page, ...files] = process.argv.slice(2);
+const SECONDS = 120; // for each file, at most
 const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'chromium-'));
-// As speedscope's own command hands a file over: a script beside the page.
-const script = path.join(profile, 'load.js');
-fs.writeFileSync(script, `window.alert = (words) => { window.wordsSaid = words; };
-speedscope.loadFileFromBase64(${JSON.stringify(path.basename(file))}, "${fs.readFileSync(file).toString('base64')}")`);
 // High enough for all rows: the table only has those that can be seen.
 const browser = spawn(chromium, [
   '--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--enable-unsafe-swiftshader', '--no-first-run',
   '--disable-extensions', '--disable-background-networking', '--allow-file-access-from-files',
-  '--window-size=1400,16000', `--user-data-dir=${profile}`, '--remote-debugging-pipe',
-  `file://${path.resolve(page)}#localProfilePath=${script}`,
+  '--window-size=1400,16000', `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank',
 ], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
 
 let next = 1;
@@ -59,13 +55,17 @@ function end(status, words) {
   });
 }
 
-async function main() {
-  let target;
-  while (!target) {
-    const { targetInfos } = await send('Target.getTargets');
-    target = targetInfos.find((info) => info.type === 'page');
-  }
-  const { sessionId } = await send('Target.attachToTarget', { targetId: target.targetId, flatten: true });
+// As speedscope's own command hands a file over: a script beside the page.
+async function open(file) {
+  const script = path.join(profile, 'load.js');
+  fs.writeFileSync(script, `window.alert = (words) => { window.wordsSaid = words; };
+speedscope.loadFileFromBase64(${JSON.stringify(path.basename(file))}, "${fs.readFileSync(file).toString('base64')}")`);
+  const { targetId } = await send('Target.createTarget', { url: `file://${path.resolve(page)}#localProfilePath=${script}` });
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  return { targetId, sessionId };
+}
+
+async function readTotals({ sessionId }) {
   const evaluate = async (expression) => {
     const answer = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, sessionId)
       // The empty page that a browser begins with is gone while it is asked: the next one is asked again.
@@ -102,8 +102,24 @@ async function main() {
     await evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
   }
   const profiles = tables.find((table) => table.length > 0 && table[0][1] === 'Name') || [];
-  console.log(JSON.stringify({ profiles: profiles.slice(1), functions: tables[tables.length - 1] }));
+  return { profiles: profiles.slice(1), functions: tables[tables.length - 1] };
 }
 
-setTimeout(() => end(1, 'speedscope did not answer in time'), Number(seconds) * 1000);
-main().then(() => end(0), (error) => end(1, String(error)));
+async function main() {
+  let status = 0;
+  for (const file of files) {
+    const late = setTimeout(() => end(1, `${file}: speedscope did not answer in time`), SECONDS * 1000);
+    const target = await open(file);
+    try {
+      fs.writeFileSync(`${file}.totals`, JSON.stringify(await readTotals(target)));
+    } catch (error) {
+      console.error(`${file}: ${error.message}`);
+      status = 1;
+    }
+    await send('Target.closeTarget', { targetId: target.targetId });
+    clearTimeout(late);
+  }
+  return status;
+}
+
+main().then(end, (error) => end(1, String(error)));

@@ -122,13 +122,16 @@ breaks words tests/t.c add tests/t.c '/* Wh''at a reader sees. */'
 silent words add tests/t.sh 'id no''body'
 silent words add base/x.h '/* What if it is a question? */'
 
-# All lints of this tree on the small one, but one.
+# All lints of this tree but one, without what they do: they are counted.
 rm -rf "$bad"
 cp -r "$good" "$bad"
 mkdir -p "$bad/tests"
 cp -r tests/lint "$bad/tests"
+for lint in "$bad"/tests/lint/*.sh; do
+        [ "${lint##*/}" = run_lint.sh ] || echo 'exit 0' >"$lint"
+done
 rm "$bad/tests/lint/words.sh"
-"$bad/tests/lint/run_lint.sh" >"$TMPDIR/lint.out" 2>&1
+"$bad/tests/lint/run_lint.sh" quick >"$TMPDIR/lint.out" 2>&1
 n_planned=$(sed -n 's/^n_planned=//p' tests/lint/run_lint.sh)
 grep -q "^failed: $n_planned checks are planned, there are $((n_planned - 1))\$" "$TMPDIR/lint.out"
 verdict "run_lint.sh: a lint that vanished" $?

@@ -16,6 +16,7 @@ allowed() { # folder -> the other folders and single files that it may include
         symbolize/images)  echo symbolize/elf symbolize/debug ;;
         symbolize/kernel)  echo symbolize/images ;;
         symbolize/symbols) echo symbolize/elf symbolize/debug symbolize/index symbolize/images symbolize/kernel ;;
+        symbolize/stacks)  echo symbolize/elf symbolize/debug symbolize/images unwind sampler/tracks/address_space.h ;;
         symbolize/process) echo symbolize/elf symbolize/debug symbolize/images symbolize/kernel symbolize/symbols ;;
         symbolize/listing) echo symbolize/elf symbolize/images symbolize/symbols ;;
 
@@ -64,14 +65,15 @@ allowed() { # folder -> the other folders and single files that it may include
         analyze/devices)   echo symbolize analyze/clocks analyze/trace analyze/walk ;;
         analyze/live)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/samples analyze/stats ;;
         analyze/report)    echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats analyze/path ;;
-        analyze/path)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
+        analyze/path)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/devices ;;
         analyze/cores)     echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
-        analyze/why)       echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
-        analyze/diff)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/samples analyze/stats ;;
+        analyze/why)       echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/devices analyze/path \
+                                analyze/zones/zone_ranks.h ;;
+        analyze/diff)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/samples analyze/stats analyze/devices ;;
         analyze/annotate)  echo symbolize analyze/clocks analyze/trace analyze/walk analyze/samples analyze/report ;;
 
         timeline)          echo symbolize analyze ;;
-        merge)             echo analyze/trace/meta_value.h ;;
+        merge)             echo analyze/clocks analyze/trace/meta_value.h ;;
         import/file)       ;;
         import/rows)       echo analyze/clocks analyze/trace/meta_value.h ;;
         import/formats)    echo import ;;
@@ -105,9 +107,10 @@ allowed() { # folder -> the other folders and single files that it may include
                                 cli/exit_status.h ;;
         cli/record)        echo symbolize unwind instrument sampler analyze view web cli/terminal cli/options cli/files cli/manual \
                                 cli/viewer cli/exit_status.h ;;
+        cli/on_host)       echo sampler view/text cli/terminal cli/options cli/files cli/manual cli/exit_status.h ;;
         cli/commands)      echo symbolize unwind instrument sampler analyze timeline merge import view web export cli/terminal \
-                                cli/options cli/files cli/views cli/top cli/manual cli/viewer cli/record cli/exit_status.h ;;
-        cli)               echo instrument view/text view/document cli/terminal cli/options cli/manual cli/commands ;;
+                                cli/options cli/files cli/views cli/top cli/manual cli/viewer cli/record cli/on_host cli/exit_status.h ;;
+        cli)               echo instrument view/text view/document cli/terminal cli/options cli/manual cli/on_host cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
         esac
 }

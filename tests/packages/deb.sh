@@ -6,7 +6,7 @@
 set -u
 . tests/tap.sh
 . tests/hello_zones.sh
-plan 20
+plan 23
 need dpkg dpkg-deb lintian
 need_sampling
 shopt -s nullglob
@@ -28,15 +28,18 @@ in_root() { # of dpkg
         PATH="$TMPDIR/aid:$PATH" "${as_root[@]}" dpkg --root="$ROOT" --force-not-root --force-depends --force-bad-path \
                 --force-script-chrootless --log=/dev/null "$@"
 }
-# The scripts of python3-hyprof call these: bytecode is made and removed in the folder.
+# The scripts of python3-hyprof and python3-hyprof-tracy call these: bytecode is made and removed in the folder.
 mkdir "$TMPDIR/aid"
 cat >"$TMPDIR/aid/py3compile" <<'END'
 #!/bin/sh
-exec /usr/bin/python3 -m compileall -q "${DPKG_ROOT:?}/usr/lib/python3/dist-packages/hyprof"
+for module in hyprof tracy; do
+        folder=${DPKG_ROOT:?}/usr/lib/python3/dist-packages/$module
+        [ ! -d "$folder" ] || /usr/bin/python3 -m compileall -q "$folder" || exit
+done
 END
 cat >"$TMPDIR/aid/py3clean" <<'END'
 #!/bin/sh
-exec find "${DPKG_ROOT:?}/usr/lib/python3/dist-packages/hyprof" -depth -name __pycache__ -exec rm -r '{}' +
+exec find "${DPKG_ROOT:?}/usr/lib/python3/dist-packages" -depth -name __pycache__ -exec rm -r '{}' +
 END
 chmod 755 "$TMPDIR/aid"/*
 
@@ -45,7 +48,7 @@ install_them() {
         in_root --install "${packages[@]}"
 }
 
-# -dbgsym packages beside the four.
+# -dbgsym packages beside the five.
 names_are() { printf '%s\n' "${packages[@]##*/}" | sed 's/_.*//' | grep -v -e -dbgsym | sort | paste -sd ' '; }
 
 version_is() {
@@ -88,6 +91,15 @@ python_says_versions() {
 }
 python_manual_is_read() { man -l "$ROOT/usr/share/man/man1/hyprof-python.1.gz" | grep -e --check-exit-code; }
 
+tracy_imports() {
+        same "$packages_folder/tracy/__init__.py True" "$(python_there /usr/bin/python3 -c 'import hyprof.compat.tracy, tracy, tracy.common
+print(tracy.__file__, tracy.signpost is hyprof.compat.tracy.signpost)')"
+}
+tracy_is_no_other() {
+        local deb=(build/deb/python3-hyprof-tracy_*_all.deb)
+        same "python3-tracy" "$(dpkg-deb -f "${deb[0]}" Conflicts)" && same "" "$(dpkg-deb -f "${deb[0]}" Provides Replaces)"
+}
+
 # Each page of docs leads to files that the package has.
 links_lead() {
         local page link broken=""
@@ -111,8 +123,8 @@ purged() {
 }
 
 holds "lintian finds no error and no warning" lintian --no-cfg --fail-on error,warning --profile debian build/deb/*.changes
-holds "the packages are hyprof, libhyprof1, libhyprof-dev and python3-hyprof" \
-        same "hyprof libhyprof-dev libhyprof1 python3-hyprof" "$(names_are)"
+holds "the packages are hyprof, libhyprof1, libhyprof-dev, python3-hyprof and python3-hyprof-tracy" \
+        same "hyprof libhyprof-dev libhyprof1 python3-hyprof python3-hyprof-tracy" "$(names_are)"
 holds "their version is the Makefile's" version_is
 holds "dpkg installs them" install_them
 holds "hyprof --version" says_its_version
@@ -125,6 +137,9 @@ holds "python3-hyprof: hyprof-python" python_records "$ROOT/usr/bin/hyprof-pytho
 holds "python3-hyprof: bytecode was made when it was installed" python_has_bytecode
 holds "python3-hyprof: it depends on the CPython that it was built for" python_says_versions
 holds "python3-hyprof: a manual" python_manual_is_read
+holds "python3-hyprof-tracy: import tracy finds hyprof's functions" tracy_imports
+holds "python3-hyprof-tracy: python3 -m tracy records" python_records /usr/bin/python3 -m tracy
+holds "python3-hyprof-tracy: it is no other python3-tracy, and not beside one" tracy_is_no_other
 holds "the links of its pages lead somewhere" links_lead
 hello_cases
 holds "purge leaves nothing" purged

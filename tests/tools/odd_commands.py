@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Runs every command of hyprof that reads traces on one trace, in every format, and judges what comes out.
 
-odd_commands.py HYPROF TRACE FOLDER SECONDS [STATUS...]
+odd_commands.py HYPROF TRACE FOLDER SECONDS [PART [STATUS...]]
+
+PART "1/3" is the second, fifth, eighth... of all runs; "0/1" is all of them.
 
 Right is: one of the exit statuses named (0) for most commands, or 1 with an error of one or two lines where nothing is
 called as asked; JSON that a strict parser reads, without NaN; CSV whose rows are equally long; text of UTF-8 without
@@ -19,6 +21,7 @@ import sys
 import time
 
 HYPROF, TRACE, FOLDER, SECONDS = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])
+PART, N_PARTS = (int(number) for number in (sys.argv[5] if len(sys.argv) > 5 else "0/1").split("/"))
 FORMATS = (["--format", "text"], ["--json"], ["--csv"], ["--format", "md"])
 csv.field_size_limit(1 << 30)
 
@@ -65,7 +68,7 @@ def judge_something(out):
 
 class Run:
     def __init__(self):
-        self.n_faults = self.n_runs = 0
+        self.n_faults = self.n_runs = self.n_wanted = 0
         self.slowest = (0.0, "")
 
     def fault(self, arguments, words):
@@ -89,6 +92,9 @@ class Run:
 
     def run(self, arguments, judge, statuses=(0,)):
         began = time.monotonic()
+        self.n_wanted += 1
+        if self.n_wanted % N_PARTS != PART:
+            return
         self.n_runs += 1
         try:
             done = subprocess.run([HYPROF, *arguments], capture_output=True, timeout=SECONDS,
@@ -176,12 +182,12 @@ def run_exports(run, ok):
 
 def run_others(run, ok):
     run.run(["dump", TRACE], judge_nothing, ok + (1,))
-    run.run(["symbolize", "-o", os.path.join(FOLDER, "named.hyp"), TRACE], judge_text, ok + (1,))
+    run.run(["symbolize", "--force", "-o", os.path.join(FOLDER, "named.hyp"), TRACE], judge_text, ok + (1,))
 
 
 def main():
     run = Run()
-    ok = tuple(int(status) for status in sys.argv[5:]) or (0,)
+    ok = tuple(int(status) for status in sys.argv[6:]) or (0,)
     for part in (run_report, run_questions, run_tables, run_exports, run_others):
         part(run, ok)
     print(f"{run.n_runs} runs, {run.n_faults} faults; the slowest took {run.slowest[0]:.1f} s: {run.slowest[1]}")

@@ -4,11 +4,35 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+
+#define LINES_MAX 4096 /* of a file; further ones share their places */
 
 static struct unit_test *tests;
 static const struct unit_test_plan *plan;
+
+void __real__mark_point(const char *file, int line);
+void __wrap__mark_point(const char *file, int line);
+
+/*
+ * Each assertion that holds calls this, for the words about a crash.  Check writes to a file then, which was
+ * most of the tests' time: it learns of the first round of a loop only.
+ */
+void __wrap__mark_point(const char *file, int line)
+{
+        static bool was_told[LINES_MAX];
+        struct rlimit size;
+
+        if (was_told[line % LINES_MAX])
+                return;
+        if (getrlimit(RLIMIT_FSIZE, &size) < 0 || size.rlim_cur != RLIM_INFINITY)
+                return; /* part of it may be written, which Check cannot read */
+        was_told[line % LINES_MAX] = true;
+        __real__mark_point(file, line);
+}
 
 void unit_test_add(struct unit_test *t)
 {
