@@ -10,6 +10,7 @@
 #include "analyze/zones/trace_totals.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,6 +31,28 @@ static int read_events(struct report *report, struct error *err)
         report->ending = report->trace.ending;
         report->ending_words = report->trace.ending_words;
         return 0;
+}
+
+/*
+ * Whether a frame says where the kernel's code is in memory, which the kernel hides from most users.  On
+ * machines of 64 bits its addresses are the upper half.
+ */
+static bool has_kernel_addresses(const struct trace_dictionary *d)
+{
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_FRAMES);
+
+        for (uint32_t i = 1; i <= n; i++) {
+                const struct trace_frame *frame = trace_dictionary_row(d, TRACE_TABLE_FRAMES, i);
+                const struct trace_module *module;
+
+                if (frame->offset <= INT64_MAX)
+                        continue;
+                module = frame->module != 0 ? trace_dictionary_row(d, TRACE_TABLE_MODULES, frame->module)
+                                            : NULL;
+                if (!module || module->kind == TRACE_MODULE_KERNEL || module->kind == TRACE_MODULE_ANONYMOUS)
+                        return true;
+        }
+        return false;
 }
 
 static void fill_recording(struct report *report, const struct trace_dictionary *d,
@@ -60,6 +83,7 @@ static void fill_recording(struct report *report, const struct trace_dictionary 
                 .pinned_bytes = meta_value_number(d, "pinned_bytes"),
                 .recorder_cpu_ns = meta_value_number(d, "recorder_cpu_ns"),
                 .start_realtime_ns = meta_value_number(d, "start_realtime_ns"),
+                .has_kernel_addresses = has_kernel_addresses(d),
         };
         if (start_ns != 0 && end_ns > start_ns)
                 recording->duration_ns = end_ns - start_ns;

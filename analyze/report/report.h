@@ -49,6 +49,7 @@ struct report_recording {
         uint64_t start_realtime_ns; /* since 1970; 0 = unknown */
         uint64_t duration_ns;       /* of the recording, or from the first to the last event */
         struct trace_range range;   /* what of it is looked at */
+        bool has_kernel_addresses;  /* a frame has an address of the kernel's code */
         /* the length of that part; equals duration_ns for the whole recording */
         uint64_t range_ns;
 };

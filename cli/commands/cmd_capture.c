@@ -75,6 +75,7 @@ struct capture {
         struct relay_place place;
         struct output_file file;   /* if it is new */
         struct viewer_start start; /* of the viewer */
+        unsigned mode;             /* of a new trace; 0 = not given */
         bool views, quiet;
         int fds[N_FDS];
         int signal_fd;
@@ -88,6 +89,7 @@ struct capture {
 static const struct option_row option_rows[] = {
         COMMON_ROW_OUTPUT("the trace; default: " OPTION_DEFAULT_TRACE
                           " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)"),
+        COMMON_ROW_MODE,
         { LETTER_WAIT, "wait", NULL, "if no recorder listens yet, wait until one does" },
         { LETTER_VIEW, "view", NULL,
           "show it in the browser while it comes, and after it: hyprof view --follow" },
@@ -290,12 +292,12 @@ static int open_new_files(struct capture *c, struct error *err)
 
         if (stat(c->path, &status) == 0 && !S_ISREG(status.st_mode))
                 return error_set(err, -ESPIPE, "%s is not a file", c->path);
-        c->fds[FD_PLACE] = open(c->place_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+        c->fds[FD_PLACE] = open(c->place_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, OUTPUT_FILE_MODE);
         if (c->fds[FD_PLACE] < 0)
                 return error_errno(err, "%s", c->place_path);
         if (!own_place(c->fds[FD_PLACE]))
                 return -EBUSY;
-        r = output_file_open(&c->file, c->path, err);
+        r = output_file_open(&c->file, c->path, c->mode, err);
         if (r < 0)
                 return r;
         (void)snprintf(own, sizeof(own), "/proc/self/fd/%d", c->file.fd);
@@ -645,6 +647,7 @@ static int run(void *context, struct common_options *common)
         struct capture c = { .address = &address,
                              .path = common->output ? common->output : OPTION_DEFAULT_TRACE,
                              .file = { .fd = -1 },
+                             .mode = common->mode,
                              .views = args->views,
                              .quiet = common->quiet,
                              .fds = { -1, -1, -1, -1 },

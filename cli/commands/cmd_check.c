@@ -251,7 +251,8 @@ static int repair(const char *path, struct findings *ret_findings, char **ret_ke
         int r = check_regular(path, err);
 
         if (r == 0)
-                r = replaced_file_open(&file, path, false, err);
+                r = replaced_file_open(&file, path, &(struct replaced_file_options){ .is_recording = true },
+                                       err);
         if (r < 0)
                 return r;
         r = write_repaired(path, file.fd, &f, err);

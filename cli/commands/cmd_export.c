@@ -160,7 +160,9 @@ static bool is_packed(const struct export_format *format, const char *output)
 static int open_file(struct export_file *f, const struct export_format *format, const char *path, bool force,
                      struct error *err)
 {
-        const struct export_file_options how = { .packed = is_packed(format, path), .only_new = !force };
+        const struct export_file_options how = { .packed = is_packed(format, path),
+                                                 .only_new = !force,
+                                                 .is_recording = format->is_recording };
         int r = 0;
 
         *f = EXPORT_FILE_NONE;

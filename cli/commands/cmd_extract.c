@@ -125,8 +125,9 @@ static uint32_t choose(const struct trace_code *t, const char *wanted)
 static int write_image(const struct spooled_image *image, const struct common_options *common,
                        struct error *err)
 {
+        const struct replaced_file_options options = { .only_new = !common->force };
         struct replaced_file file;
-        int r = replaced_file_open(&file, common->output, !common->force, err);
+        int r = replaced_file_open(&file, common->output, &options, err);
 
         if (r < 0)
                 return r;

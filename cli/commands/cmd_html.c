@@ -88,7 +88,7 @@ static int write_page(const char *output, bool only_new, const struct html_file 
                 r = io_write_all(STDOUT_FILENO, file->text.data, file->text.used_bytes, err);
                 return r < 0 ? error_prefix(err, r, "standard output") : 0;
         }
-        r = replaced_file_open(&out, output, only_new, err);
+        r = replaced_file_open(&out, output, &(struct replaced_file_options){ .only_new = only_new }, err);
         if (r < 0)
                 return r;
         r = io_write_all(out.fd, file->text.data, file->text.used_bytes, err);

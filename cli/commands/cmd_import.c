@@ -48,6 +48,7 @@ static const struct option_row option_rows[] = {
         { LETTER_CLOCK_ERROR, "clock-error", "TIME",
           "how wrong the times and clock readings of a file may be: 20us; added to the error that is shown" },
         COMMON_ROW_FORCE,
+        COMMON_ROW_MODE,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
 };
@@ -484,7 +485,10 @@ static int wait_for_child(pid_t pid)
 static int open_files(struct work *w, struct error *err)
 {
         bool is_in_place = w->args->into && !w->common->output;
-        int r = replaced_file_open(&w->file, w->output, !w->common->force && !is_in_place, err);
+        const struct replaced_file_options options = { .only_new = !w->common->force && !is_in_place,
+                                                       .is_recording = true,
+                                                       .mode = w->common->mode };
+        int r = replaced_file_open(&w->file, w->output, &options, err);
 
         if (r < 0)
                 return r;

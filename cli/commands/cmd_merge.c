@@ -21,6 +21,7 @@
 static const struct option_row option_rows[] = {
         COMMON_ROW_OUTPUT("write the trace to FILE, - for a pipe; needed"),
         COMMON_ROW_FORCE,
+        COMMON_ROW_MODE,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
 };
@@ -130,9 +131,12 @@ static void report_inputs(const struct trace_merge *m)
 static int write_merged(const struct common_options *common, struct trace_merge *m, int *ret_bad,
                         struct error *err)
 {
+        const struct replaced_file_options options = { .only_new = !common->force,
+                                                       .is_recording = true,
+                                                       .mode = common->mode };
         struct replaced_file file = { .fd = -1, .folder_fd = -1 };
         struct trace_writer *writer = NULL;
-        int r = replaced_file_open(&file, common->output, !common->force, err);
+        int r = replaced_file_open(&file, common->output, &options, err);
 
         if (r < 0)
                 return r;

@@ -593,7 +593,7 @@ static int open_output(const struct record_options *options, struct output_file 
 {
         struct error err = ERROR_NONE;
         int r = options->to_stdout ? output_file_take_stdout(file, &err)
-                                   : output_file_open(file, options->path, &err);
+                                   : output_file_open(file, options->path, options->mode, &err);
 
         if (r == 0)
                 return EXIT_STATUS_OK;

@@ -45,7 +45,8 @@ struct arguments {
         bool no_cache;
         struct source_folders source_folders;
         bool embed_source;
-        bool force; /* FILE is replaced if it exists */
+        bool force;    /* FILE is replaced if it exists */
+        unsigned mode; /* of the result; 0 = not given */
         bool quiet;
 };
 
@@ -68,6 +69,7 @@ struct work {
 static const struct option_row option_rows[] = {
         COMMON_ROW_OUTPUT("write the trace to FILE, - for a pipe; default: replace TRACE"),
         COMMON_ROW_FORCE,
+        COMMON_ROW_MODE,
         SEARCH_OPTION_ROWS,
         { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]",
           "ask debuginfod servers for missing files; default: the servers in DEBUGINFOD_URLS, if it is set" },
@@ -366,7 +368,10 @@ static int write_trace(struct work *w, const char *output, struct error *err)
 static int run_work(struct work *w, struct error *err)
 {
         const char *output = w->args->output ? w->args->output : w->path;
-        int r = replaced_file_open(&w->file, output, w->args->output && !w->args->force, err);
+        const struct replaced_file_options options = { .only_new = w->args->output && !w->args->force,
+                                                       .is_recording = true,
+                                                       .mode = w->args->mode };
+        int r = replaced_file_open(&w->file, output, &options, err);
 
         if (r == 0)
                 r = write_trace(w, output, err);
@@ -398,6 +403,7 @@ static int run(void *context, struct common_options *common)
         args->quiet = common->quiet;
         args->output = common->output;
         args->force = common->force;
+        args->mode = common->mode;
         if (strcmp(args->output ? args->output : path, "-") == 0 &&
             standard_output_check_bytes("a trace", &err) < 0) {
                 complain("error: %s", err.text);

@@ -93,10 +93,12 @@ fail:
 int export_file_open(struct export_file *f, const char *path, const struct export_file_options *options,
                      struct error *err)
 {
+        const struct replaced_file_options how = { .only_new = options->only_new,
+                                                   .is_recording = options->is_recording };
         int r;
 
         *f = (struct export_file){ .path = path, .file = { .fd = -1, .folder_fd = -1 } };
-        r = replaced_file_open(&f->file, path, options->only_new, err);
+        r = replaced_file_open(&f->file, path, &how, err);
         if (r < 0)
                 return r == -ENOENT ? -ENOTDIR : r;
         return open_stream(f, options->packed, err);

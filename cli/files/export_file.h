@@ -30,8 +30,9 @@ struct export_file {
 #define EXPORT_FILE_NONE ((struct export_file){ .file = { .fd = -1, .folder_fd = -1 } })
 
 struct export_file_options {
-        bool packed;   /* with gzip */
-        bool only_new; /* -EEXIST if there is a file already */
+        bool packed;       /* with gzip */
+        bool only_new;     /* -EEXIST if there is a file already */
+        bool is_recording; /* as of struct replaced_file_options */
 };
 
 /*

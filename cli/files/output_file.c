@@ -71,7 +71,22 @@ static int open_as_it_is(const char *path, bool is_link, int *ret_fd, struct err
         return 0;
 }
 
-int output_file_open(struct output_file *file, const char *path, struct error *err)
+/* Makes a file that is not there.  Returns a descriptor or -1. */
+static int create(const char *path, unsigned mode)
+{
+        /*
+         * O_EXCL: anything that appears under this name meanwhile, such as a link to a file of root's, is
+         * not followed.
+         */
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, OUTPUT_FILE_MODE);
+
+        /* Some file systems have no modes: then the file is as its mount says. */
+        if (fd >= 0 && mode != 0)
+                (void)fchmod(fd, mode);
+        return fd;
+}
+
+int output_file_open(struct output_file *file, const char *path, unsigned mode, struct error *err)
 {
         struct stat st, target;
         bool there = lstat(path, &st) == 0;
@@ -95,11 +110,7 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
                                          path, path);
                 file->rotated = r > 0;
         }
-        /*
-         * O_EXCL: anything that appears under this name meanwhile, such as a link to a file of root's, is
-         * not followed.
-         */
-        file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+        file->fd = create(path, mode);
         if (file->fd < 0) {
                 int r = errno == EEXIST ? error_set(err, -EEXIST,
                                                     "%s: exists, and cannot be renamed to %s.old", path, path)

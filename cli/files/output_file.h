@@ -14,6 +14,12 @@
 
 struct error;
 
+/*
+ * A trace has command lines, texts of zones, memory of programs and, of root's recordings, addresses of the
+ * kernel: it is its owner's alone unless the owner asks for more, as with perf.
+ */
+#define OUTPUT_FILE_MODE 0600
+
 struct output_file {
         const char *path; /* borrowed */
         int fd;           /* open for writing; -1 = closed */
@@ -23,12 +29,14 @@ struct output_file {
 
 /*
  * output_file_open() - makes a new file, or opens a device or pipe as it is
+ * @mode:  of a new file, whatever the umask; 0 = OUTPUT_FILE_MODE, as far as the umask allows
  * A link to a device or pipe is followed (/dev/stdout); any other link is rotated like a file, not followed.
  * Refuses folders, links to disks, and links to a file that is one of our standard streams.  Also refuses the
  * name if a recorder still writes NAME.old: two recordings of one name are kept, and a third would destroy
  * the first.  Returns 0 or -errno.
  */
-int output_file_open(struct output_file *file, const char *path, struct error *err);
+int output_file_open(struct output_file *file, const char *path, unsigned mode, struct error *err);
+
 /*
  * output_file_take_stdout() - takes standard output, whatever it is, for the trace; all other output then
  * goes to standard error The command that is recorded begins with the standard streams that we have then:

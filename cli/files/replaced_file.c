@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/text_view.h"
+#include "cli/files/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,9 +42,9 @@ static int open_folder(struct replaced_file *f, struct error *err)
 }
 
 /* Not all file systems have files without a name. */
-static int open_part(struct replaced_file *f, struct error *err)
+static int open_part(struct replaced_file *f, mode_t mode, struct error *err)
 {
-        f->fd = openat(f->folder_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+        f->fd = openat(f->folder_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
         if (asprintf(&f->part, "%s.part-%ld", name_of(f), (long)getpid()) < 0) {
                 f->part = NULL;
                 return error_set(err, -ENOMEM, "no memory for a path");
@@ -51,7 +52,7 @@ static int open_part(struct replaced_file *f, struct error *err)
         if (f->fd >= 0)
                 return 0;
         (void)unlinkat(f->folder_fd, f->part, 0);
-        f->fd = openat(f->folder_fd, f->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        f->fd = openat(f->folder_fd, f->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         return f->fd < 0 ? error_errno(err, "writing beside %s", f->path) : 0;
 }
 
@@ -76,6 +77,7 @@ static int find_target(struct replaced_file *f, const char *path, bool only_new,
         } else if (only_new) {
                 return error_set(err, -EEXIST, "%s: the file exists", path);
         } else {
+                f->has_earlier = true;
                 f->mode = status.st_mode & MODE_BITS;
                 f->owner_uid = status.st_uid;
                 f->owner_gid = status.st_gid;
@@ -84,16 +86,19 @@ static int find_target(struct replaced_file *f, const char *path, bool only_new,
         return f->path ? 0 : error_set(err, -ENOMEM, "no memory for a path");
 }
 
-int replaced_file_open(struct replaced_file *f, const char *path, bool only_new, struct error *err)
+int replaced_file_open(struct replaced_file *f, const char *path, const struct replaced_file_options *options,
+                       struct error *err)
 {
         int r;
 
         *f = (struct replaced_file){ .folder_fd = -1, .fd = -1 };
-        r = find_target(f, path, only_new, err);
+        r = find_target(f, path, options->only_new, err);
+        if (options->mode != 0)
+                f->mode = options->mode;
         if (r == 0 && f->path)
                 r = open_folder(f, err);
         if (r == 0 && f->path)
-                r = open_part(f, err);
+                r = open_part(f, options->is_recording || f->mode != 0 ? OUTPUT_FILE_MODE : 0666, err);
         if (r < 0)
                 replaced_file_close(f);
         return r;
@@ -102,7 +107,7 @@ int replaced_file_open(struct replaced_file *f, const char *path, bool only_new,
 /* A replacement belongs to the owner of the file it replaces; without root there is no choice. */
 static void give_to_owner(const struct replaced_file *f)
 {
-        if (f->mode != 0 && geteuid() == 0)
+        if (f->has_earlier && geteuid() == 0)
                 (void)!fchown(f->fd, f->owner_uid, f->owner_gid);
 }
 

@@ -18,21 +18,28 @@
 struct error;
 
 struct replaced_file {
-        char *path;      /* heap: of the target, links followed; NULL = it is written to as it is */
-        char *part;      /* heap: name meanwhile, where the file system has no files without one */
-        int folder_fd;   /* the target's */
-        int fd;          /* to write to; -1 = closed */
-        unsigned mode;   /* of the earlier file; 0 = it did not exist */
-        uid_t owner_uid; /* of the earlier file */
+        char *path;       /* heap: of the target, links followed; NULL = it is written to as it is */
+        char *part;       /* heap: name meanwhile, where the file system has no files without one */
+        int folder_fd;    /* the target's */
+        int fd;           /* to write to; -1 = closed */
+        bool has_earlier; /* a file that it replaces */
+        unsigned mode;    /* that it gets in the end; 0 = it keeps the one that it was made with */
+        uid_t owner_uid;  /* of the earlier file */
         gid_t owner_gid;
+};
+
+struct replaced_file_options {
+        bool only_new;     /* -EEXIST if there is a file already */
+        bool is_recording; /* a new file is OUTPUT_FILE_MODE, not what the umask leaves of 0666 */
+        unsigned mode;     /* that was asked for; 0 = that of the earlier file, if there is one */
 };
 
 /*
  * replaced_file_open() - begin
- * @only_new:  -EEXIST if there is a file already
- * Returns 0 or -errno.
+ * Until the file has its final mode, only its owner can open it.  Returns 0 or -errno.
  */
-int replaced_file_open(struct replaced_file *f, const char *path, bool only_new, struct error *err);
+int replaced_file_open(struct replaced_file *f, const char *path, const struct replaced_file_options *options,
+                       struct error *err);
 
 /* The file is whole: puts it on the disk, then gives it its name.  Returns 0 or -errno. */
 int replaced_file_commit(struct replaced_file *f, struct error *err);

@@ -357,7 +357,7 @@ static void send_input(struct host_run *run)
 static _Noreturn void run_capture(const struct host_run *run)
 {
         const struct record_options *options = run->options;
-        char quiet[] = "-q";
+        char quiet[] = "-q", mode[32];
         char *words[8] = { (char[]){ "capture" }, (char[]){ "--wait" }, (char[]){ "--no-symbolize" } };
         size_t n = 3;
 
@@ -374,6 +374,10 @@ static _Noreturn void run_capture(const struct host_run *run)
         (void)signal(SIGXFSZ, SIG_IGN);
         if (options->quiet)
                 words[n++] = quiet;
+        if (options->mode != 0) {
+                (void)snprintf(mode, sizeof(mode), "--mode=%03o", options->mode);
+                words[n++] = mode;
+        }
         if (asprintf(&words[n], "--output=%s", options->path) < 0 ||
             asprintf(&words[n + 1], "%s/" OWN_SOCKET, run->folder) < 0)
                 _exit(EXIT_STATUS_RECORD_FAILED);

@@ -23,6 +23,15 @@ static int take_limit(struct common_options *common, const char *value)
         return 1;
 }
 
+int common_options_parse_mode(const char *value, unsigned *ret_mode)
+{
+        int r = option_parse_mode(value, ret_mode);
+
+        if (r < 0)
+                complain("error: --mode %s: expected three octal digits from 600 to 666, such as 640", value);
+        return r;
+}
+
 /* Whether @name is one of our options without an argument. */
 static bool switch_on(struct common_options *common, const char *name)
 {
@@ -53,6 +62,8 @@ int common_options_take(struct common_options *common, const struct option_row *
         }
         if (row->letter == 'l' && strcmp(row->name, "limit") == 0)
                 return take_limit(common, value);
+        if (row->letter == COMMON_OPTION_MODE)
+                return common_options_parse_mode(value, &common->mode) < 0 ? -EINVAL : 1;
         if (row->letter == COMMON_OPTION_COLOR) {
                 common->color = text_color_find(value);
                 return 1;

@@ -18,6 +18,7 @@
 #define COMMON_OPTION_COLOR 1280
 #define COMMON_OPTION_PAGER 1281
 #define COMMON_OPTION_FORCE 1282
+#define COMMON_OPTION_MODE  1283
 
 #define COMMON_ROW_HELP                              \
         {                                            \
@@ -35,6 +36,13 @@
 #define COMMON_ROW_FORCE                                                            \
         {                                                                           \
                 COMMON_OPTION_FORCE, "force", NULL, "replace the file if it exists" \
+        }
+/* For commands that write traces. */
+#define COMMON_ROW_MODE                                                                                     \
+        {                                                                                                   \
+                COMMON_OPTION_MODE, "mode", "MODE",                                                         \
+                        "who may read the trace, as of chmod: 640 also its group, 644 all users; default: " \
+                        "600, or that of the file that it replaces"                                         \
         }
 #define COMMON_ROW_QUIET                                \
         {                                               \
@@ -71,6 +79,7 @@ struct common_options {
         char **operands;     /* end with NULL */
         int n_operands;
         uint32_t limit; /* 0 = all; COMMON_LIMIT_UNSET = not given */
+        unsigned mode;  /* of the trace that is written; 0 = not given */
         enum text_color_when color;
         bool quiet, pager, help, force;
 };
@@ -83,6 +92,9 @@ void common_options_init(struct common_options *common);
  * Returns 1 = taken, 0 = it is another, -EINVAL after a complaint.
  */
 int common_options_take(struct common_options *common, const struct option_row *row, const char *value);
+
+/* Takes the value of --mode.  Returns 0, or -EINVAL after a complaint. */
+int common_options_parse_mode(const char *value, unsigned *ret_mode);
 
 /*
  * common_options_take_trace() - set `trace` to the first operand, which is removed, or to the value of -i, or

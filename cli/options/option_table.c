@@ -365,6 +365,25 @@ int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *r
         return parse_in_units(text, units, min, max, ret_bytes);
 }
 
+int option_parse_mode(const char *text, unsigned *ret_mode)
+{
+        const char *digits = text[0] == '0' ? text + 1 : text;
+        unsigned mode = 0;
+
+        if (strlen(digits) != 3)
+                return -EINVAL;
+        for (size_t i = 0; i < 3; i++) {
+                if (digits[i] < '0' || digits[i] > '7')
+                        return -EINVAL;
+                mode = mode << 3 | (unsigned)(digits[i] - '0');
+        }
+        /* Its owner reads and writes it while it is made; it is no program. */
+        if ((mode & 0600) != 0600 || (mode & 0111) != 0)
+                return -EINVAL;
+        *ret_mode = mode;
+        return 0;
+}
+
 static int find_unit(const char *word, uint64_t *ret_ns)
 {
         static const struct {

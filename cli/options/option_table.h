@@ -136,6 +136,9 @@ int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *r
  */
 int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 
+/* The same for the mode of a trace: three octal digits, "600" to "666", with or without a 0 before them. */
+int option_parse_mode(const char *text, unsigned *ret_mode);
+
 /* The same for a part of a whole: "1%", "0.1%"; or "0.01", which is "1%".  Over 0, at most @max. */
 int option_parse_share(const char *text, double max, double *ret_share);
 

@@ -96,6 +96,7 @@ static const struct option_row option_rows[] = {
         { 'o', "output", "FILE",
           "the trace, - for a pipe; default: " OPTION_DEFAULT_TRACE
           " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)" },
+        COMMON_ROW_MODE,
         { 'F', "freq", "HZ|max",
           "samples per second on each CPU, 1 to 100000, or max; higher rates are reduced to the kernel's "
           "limit (kernel.perf_event_max_sample_rate); default: 997, and every hit of a tracepoint" },
@@ -529,6 +530,8 @@ static int take_own_option(struct record_options *options, int letter, const cha
         }
         if (letter == SOURCE_OPTION_DIR)
                 return source_options_take(&options->source_folders, value);
+        if (letter == COMMON_OPTION_MODE)
+                return common_options_parse_mode(value, &options->mode);
         if (letter >= LETTER_ZONES) {
                 take_family(options, letter, value);
                 return 0;
@@ -610,7 +613,7 @@ static int take_option(void *context, int letter, const char *value)
                 return r < 0 ? r : 0;
         r = take_own_option(options, letter, value);
         /* The trace is here, and so is the viewer. */
-        if (r < 0 || letter == 'o' || letter == LETTER_VIEW)
+        if (r < 0 || letter == 'o' || letter == COMMON_OPTION_MODE || letter == LETTER_VIEW)
                 return r;
         return host_options_forward(&options->host, option_table_find_letter(&table, letter), value);
 }

@@ -72,6 +72,7 @@ struct record_options {
         bool no_wait, drops_newest; /* begin without a taker; drop new events, not those that wait */
         struct host_options host;   /* another machine to record on */
         bool is_attended;           /* by hyprof record --on, which knows the address, and speaks for it */
+        unsigned mode;              /* of the trace; 0 = not given */
         bool has_path;              /* -o was given */
         bool has_rate, has_period;  /* -F, -c */
         bool to_stdout;             /* -o -: standard output gets the trace and nothing else */

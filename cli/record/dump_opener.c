@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "cli/files/output_file.h"
 #include "sampler/rights/privileges.h"
 
 #include <errno.h>
@@ -15,12 +16,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SAME_SECOND_MAX 100 /* files of one second */
-#define MODE_OF_TRACES  0644
+#define SAME_SECOND_MAX 100  /* files of one second */
 #define MODE_OF_SPARES  0600 /* others may look into that folder */
 
 /* The answer; with a descriptor if `code` is 0. */
@@ -112,7 +113,7 @@ static void leave_signals_alone(void)
 static int prove(int folder_fd, const struct name_parts *parts)
 {
         char name[DUMP_OPENER_NAME_BYTES];
-        int fd = make_file(folder_fd, MODE_OF_TRACES, parts, name);
+        int fd = make_file(folder_fd, OUTPUT_FILE_MODE, parts, name);
 
         if (fd < 0)
                 return fd;
@@ -141,8 +142,10 @@ static int prepare(int folder_fd, const struct name_parts *parts)
 
 static int make_somewhere(const struct dump_opener *o, const struct name_parts *parts, struct answer *answer)
 {
-        int fd = make_file(o->folder_fd, MODE_OF_TRACES, parts, answer->name);
+        int fd = make_file(o->folder_fd, OUTPUT_FILE_MODE, parts, answer->name);
 
+        if (fd >= 0 && o->mode != 0)
+                (void)fchmod(fd, o->mode); /* fails where the file system has no modes */
         if (fd >= 0 || o->spare_fd < 0)
                 return fd;
         answer->spare_code = fd;
@@ -211,11 +214,13 @@ static int await_proof(struct dump_opener *o, const char *path, struct error *er
                          strerrordesc_np(-answer.code));
 }
 
-int dump_opener_start(struct dump_opener *o, const char *path, struct error *err)
+int dump_opener_start(struct dump_opener *o, const char *path, unsigned mode, struct error *err)
 {
         int fds[2], r;
 
-        *o = (struct dump_opener){ .fd = -1, .folder_fd = open_folder(path, err), .spare_fd = -1 };
+        *o = (struct dump_opener){
+                .fd = -1, .folder_fd = open_folder(path, err), .spare_fd = -1, .mode = mode
+        };
         if (o->folder_fd < 0)
                 return o->folder_fd;
         o->spare_fd = open(io_temporary_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -25,6 +25,7 @@ struct dump_opener {
         int fd;        /* its socket; -1 = not running */
         int folder_fd; /* where the files are made */
         int spare_fd;  /* where they are made if that is impossible: $TMPDIR, else /tmp; -1 = nowhere */
+        unsigned mode; /* of the files, but for spare ones; 0 = OUTPUT_FILE_MODE */
         pid_t pid;
 };
 
@@ -34,9 +35,10 @@ struct dump_opener {
  * its capabilities to open the folder; then the process keeps only that one.
  * @path:  of the trace: files beside it get its name with a time before the ending: "a.hyp",
  *         "a.20261231-235959.hyp"
+ * @mode:  of the files, as of output_file_open()
  * Returns 0, -EACCES and others of open(2), -errno.
  */
-int dump_opener_start(struct dump_opener *o, const char *path, struct error *err);
+int dump_opener_start(struct dump_opener *o, const char *path, unsigned mode, struct error *err);
 void dump_opener_stop(struct dump_opener *o);
 
 /*

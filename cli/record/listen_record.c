@@ -53,7 +53,7 @@ static int open_own_file(struct listen_record *l, const struct record_options *o
         *ret_fd = -1;
         if (!options->has_path)
                 return EXIT_STATUS_OK;
-        if (output_file_open(&l->file, options->path, &err) == 0) {
+        if (output_file_open(&l->file, options->path, options->mode, &err) == 0) {
                 (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", l->file.fd);
                 *ret_fd = l->file.created ? open(path, O_RDWR | O_CLOEXEC) : -1;
                 if (*ret_fd >= 0)

@@ -122,7 +122,7 @@ int ring_record_open(struct ring_record *r, const struct record_options *options
                 .on_full = on_full,
                 .context = r,
         };
-        return dump_opener_start(&r->opener, options->path, err);
+        return dump_opener_start(&r->opener, options->path, options->mode, err);
 }
 
 void ring_record_close(struct ring_record *r)

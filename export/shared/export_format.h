@@ -98,6 +98,7 @@ struct export_format {
         const char *next;      /* for the line "next: ...", which ends with the file */
         export_function *write;
         bool is_binary;    /* nothing for a terminal, even without gzip */
+        bool is_recording; /* what its own recorder writes, which keeps it from other users */
         bool reads_packed; /* its reader takes files that gzip packed */
 };
 

@@ -73,6 +73,7 @@ static const struct export_format formats[] = {
                 .next = "perf report -i",
                 .write = export_perf_data,
                 .is_binary = true,
+                .is_recording = true,
         },
         {
                 .name = "callgrind",

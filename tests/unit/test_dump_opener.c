@@ -32,12 +32,13 @@ START_LOOP_TEST(test_names, 0, 4)
         struct error err = ERROR_NONE;
         struct dump_opener o;
         bool is_spare = true;
+        struct stat status;
         int fds[2];
 
         (void)snprintf(folder, sizeof(folder), "%s/opener.XXXXXX", parent ? parent : "/tmp");
         ck_assert_ptr_nonnull(mkdtemp(folder));
         ck_assert_int_eq(chdir(folder), 0);
-        ck_assert_int_eq(dump_opener_start(&o, paths[_i], &err), 0);
+        ck_assert_int_eq(dump_opener_start(&o, paths[_i], _i == 0 ? 0640 : 0, &err), 0);
         ck_assert_int_eq(chdir("/"), 0); /* the folder is open */
         for (size_t i = 0; i < 2; i++) {
                 ck_assert_msg(dump_opener_open(&o, &fds[i], names[i], &is_spare, &err) == 0 && !is_spare,
@@ -45,6 +46,8 @@ START_LOOP_TEST(test_names, 0, 4)
                 ck_assert_msg(fnmatch(patterns[_i], names[i], 0) == 0, "%s", names[i]);
                 ck_assert_int_eq(io_write_all(fds[i], names[i], strlen(names[i]), &err), 0);
                 ck_assert_int_ne(fcntl(fds[i], F_GETFD) & FD_CLOEXEC, 0);
+                ck_assert_int_eq(fstat(fds[i], &status), 0);
+                ck_assert_uint_eq(status.st_mode & 0777, _i == 0 ? 0640 : 0600);
                 io_close(&fds[i]);
         }
         ck_assert_str_ne(names[0], names[1]); /* in the same second */
@@ -63,7 +66,7 @@ START_TEST(test_no_folder)
         bool is_spare;
         int fd;
 
-        ck_assert_int_eq(dump_opener_start(&o, "/nowhere/x.hyp", &err), -ENOENT);
+        ck_assert_int_eq(dump_opener_start(&o, "/nowhere/x.hyp", 0, &err), -ENOENT);
         ck_assert_int_eq(dump_opener_open(&o, &fd, name, &is_spare, &err), -EPIPE);
         dump_opener_stop(&o);
 
@@ -72,7 +75,7 @@ START_TEST(test_no_folder)
                 char path[300] = "/tmp/";
 
                 memset(path + 5, 'x', 250);
-                ck_assert_int_eq(dump_opener_start(&o, path, &err), -ENAMETOOLONG);
+                ck_assert_int_eq(dump_opener_start(&o, path, 0, &err), -ENAMETOOLONG);
         }
 }
 END_TEST
@@ -91,7 +94,7 @@ START_TEST(test_spare_folder)
         (void)snprintf(folder, sizeof(folder), "%s/opener.XXXXXX", parent ? parent : "/tmp");
         ck_assert_ptr_nonnull(mkdtemp(folder));
         (void)snprintf(path, sizeof(path), "%s/a.hyp", folder);
-        ck_assert_int_eq(dump_opener_start(&o, path, &err), 0);
+        ck_assert_int_eq(dump_opener_start(&o, path, 0, &err), 0);
         ck_assert_int_eq(rmdir(folder), 0); /* the proof left nothing */
         ck_assert_int_eq(dump_opener_open(&o, &fd, name, &is_spare, &err), 0);
         ck_assert(is_spare);
@@ -103,7 +106,7 @@ START_TEST(test_spare_folder)
         ck_assert_uint_eq(status.st_nlink, 0);
         io_close(&fd);
         dump_opener_stop(&o);
-        ck_assert_int_lt(dump_opener_start(&o, "/proc/a.hyp", &err), 0);
+        ck_assert_int_lt(dump_opener_start(&o, "/proc/a.hyp", 0, &err), 0);
 }
 END_TEST
 

@@ -265,6 +265,25 @@ START_TEST(test_number)
 }
 END_TEST
 
+START_TEST(test_mode)
+{
+        static const char *const wrong[] = { "",    "0",   "7",    "64",    "0o640", "888", "400", "755",
+                                             "700", "466", "1644", "00640", "0640 ", "-44", "rw-r" };
+        unsigned mode = 1;
+
+        ck_assert_int_eq(option_parse_mode("600", &mode), 0);
+        ck_assert_uint_eq(mode, 0600);
+        ck_assert_int_eq(option_parse_mode("0640", &mode), 0);
+        ck_assert_uint_eq(mode, 0640);
+        ck_assert_int_eq(option_parse_mode("666", &mode), 0);
+        ck_assert_uint_eq(mode, 0666);
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+                ck_assert_msg(option_parse_mode(wrong[i], &mode) == -EINVAL, "%s", wrong[i]);
+                ck_assert_uint_eq(mode, 0666);
+        }
+}
+END_TEST
+
 START_TEST(test_bytes)
 {
         static const struct {

@@ -84,7 +84,7 @@ static void record(const char *text)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(output_file_open(&file, NAME, &err) == 0, "%s", err.text);
+        ck_assert_msg(output_file_open(&file, NAME, 0, &err) == 0, "%s", err.text);
         ck_assert_int_eq(fcntl(file.fd, F_GETFD), FD_CLOEXEC);
         ck_assert_int_eq(io_write_all(file.fd, text, strlen(text), NULL), 0);
 }
@@ -138,7 +138,7 @@ START_TEST(test_folder_is_refused)
         struct stat st;
 
         ck_assert_int_eq(mkdir(NAME, 0700), 0);
-        ck_assert_int_eq(output_file_open(&file, NAME, &err), -EISDIR);
+        ck_assert_int_eq(output_file_open(&file, NAME, 0, &err), -EISDIR);
         ck_assert_ptr_nonnull(strstr(err.text, NAME));
         ck_assert_int_eq(file.fd, -1);
         output_file_discard(&file);
@@ -151,7 +151,7 @@ START_TEST(test_missing_folder)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_int_eq(output_file_open(&file, "/no/such/folder/out", &err), -ENOENT);
+        ck_assert_int_eq(output_file_open(&file, "/no/such/folder/out", 0, &err), -ENOENT);
         ck_assert_ptr_nonnull(strstr(err.text, "/no/such/folder/out"));
         ck_assert_int_eq(file.fd, -1);
 }
@@ -221,7 +221,7 @@ START_TEST(test_link_to_standard_stream_is_refused)
         fd = open("target", O_RDONLY | O_CLOEXEC);
         ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
         ck_assert_int_eq(symlink("/proc/self/fd/0", NAME), 0);
-        ck_assert_int_eq(output_file_open(&file, NAME, &err), -EEXIST);
+        ck_assert_int_eq(output_file_open(&file, NAME, 0, &err), -EEXIST);
         ck_assert_ptr_nonnull(strstr(err.text, "standard stream"));
         ck_assert_int_eq(file.fd, -1);
         output_file_discard(&file);
@@ -243,7 +243,7 @@ START_TEST(test_cannot_rotate)
 
         write_file(NAME, "earlier");
         ck_assert_int_eq(mkdir(OLD, 0700), 0);
-        ck_assert_int_eq(output_file_open(&file, NAME, &err), -EEXIST);
+        ck_assert_int_eq(output_file_open(&file, NAME, 0, &err), -EEXIST);
         ck_assert_int_eq(file.fd, -1);
         output_file_discard(&file);
         expect_file(NAME, "earlier");
@@ -329,7 +329,7 @@ START_TEST(test_device_and_pipe)
         char text[8] = "";
         int reader;
 
-        ck_assert_int_eq(output_file_open(&file, "/dev/null", NULL), 0);
+        ck_assert_int_eq(output_file_open(&file, "/dev/null", 0, NULL), 0);
         ck_assert(!file.created && !file.rotated);
         ck_assert_int_eq(io_write_all(file.fd, "x", 1, NULL), 0);
         output_file_discard(&file);
@@ -339,7 +339,7 @@ START_TEST(test_device_and_pipe)
         ck_assert_int_eq(mkfifo("pipe", 0600), 0);
         reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         ck_assert_int_ge(reader, 0);
-        ck_assert_int_eq(output_file_open(&file, "pipe", NULL), 0);
+        ck_assert_int_eq(output_file_open(&file, "pipe", 0, NULL), 0);
         ck_assert(!file.created && !file.rotated);
         ck_assert_int_eq(io_write_all(file.fd, "trace", 5, NULL), 0);
         ck_assert_int_eq(read(reader, text, sizeof(text)), 5);

@@ -672,6 +672,36 @@ START_TEST(test_replaced_program)
 }
 END_TEST
 
+/* Addresses of the kernel's code count, not those of programs, nor the number of a system call. */
+START_TEST(test_kernel_addresses)
+{
+        static const struct {
+                enum trace_module_kind kind;
+                uint64_t offset;
+                bool tells;
+        } frames[] = {
+                { TRACE_MODULE_FILE, UINT64_MAX - 15, false },
+                { TRACE_MODULE_KERNEL, 17, false },
+                { TRACE_MODULE_ANONYMOUS, UINT64_C(0x7fffffffffff), false },
+                { TRACE_MODULE_KERNEL, UINT64_C(0xffffffff81000130), true },
+                { TRACE_MODULE_ANONYMOUS, UINT64_C(0xffffffffc0000000), true },
+        };
+
+        for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+                uint32_t module;
+
+                if (i > 0) {
+                        teardown();
+                        setup();
+                }
+                module = trace_builder_module_of(&b, frames[i].kind, "module");
+                (void)trace_builder_push(&b, 0, module, frames[i].offset, "function");
+                load(NULL);
+                ck_assert_msg(report->recording.has_kernel_addresses == frames[i].tells, "frame %zu", i);
+        }
+}
+END_TEST
+
 START_TEST(test_no_trace_at_all)
 {
         struct error err = ERROR_NONE;

@@ -70,7 +70,9 @@ static uint64_t number_of(struct text_view s)
         FACT(STRING, "hyprof_version", NULL, view_name(r->hyprof_version), "of the recorder")                 \
         FACT(STRING, "environment", NULL, view_name(r->environment),                                          \
              "variables that programs are faster or slower by: GOGC=2 LC_ALL=C; none if none is set; null "   \
-             "in traces before 1.6")
+             "in traces before 1.6")                                                                          \
+        FACT(BOOL, "has_kernel_addresses", NULL, view_number(r->has_kernel_addresses),                        \
+             "the trace says where code of the kernel is in memory, which most users may not know")
 /* clang-format on */
 
 static void add_place(struct view_document *d, const struct report_recording *r, struct byte_buffer *line)
@@ -102,6 +104,8 @@ static void add_place(struct view_document *d, const struct report_recording *r,
                 byte_buffer_add_format(line, "%shyprof ", separator_of(line, ", "));
                 add_name(line, r->hyprof_version);
         }
+        if (r->has_kernel_addresses)
+                byte_buffer_add_format(line, "%s%s", separator_of(line, ", "), "with kernel addresses");
         put_line(d, "recorded", line);
         PLACE_FACTS(VIEW_FACT)
 }
