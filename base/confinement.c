@@ -2,6 +2,7 @@
 #include "base/confinement.h"
 
 #include "base/byte_buffer.h"
+#include "base/call_filter.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/landlock.h"
@@ -22,6 +23,12 @@
 
 #define STANDARD_FDS    3 /* stdin, stdout, stderr */
 #define CAPABILITY_LAST 63
+
+/* Root reads and writes files that may be another user's. */
+#define BIT(capability) (UINT64_C(1) << (capability))
+#define ROOTS_CAPABILITIES                                                                     \
+        (BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_FOWNER) | \
+         BIT(CAP_FSETID) | BIT(CAP_SYSLOG))
 
 #define STATM_BYTES_MAX  4096
 #define STATM_DATA_FIELD 6 /* "data" of proc(5), in pages */
@@ -124,31 +131,44 @@ static int change_user(struct confinement_user user, struct error *err)
         return 0;
 }
 
-/* Calls capset(2) directly, so that no library is needed; see capabilities(7). */
-static int drop_capabilities(struct error *err)
+/* Calls capget(2) and capset(2) directly, so that no library is needed; see capabilities(7). */
+static int keep_capabilities(uint64_t kept, struct error *err)
 {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-        const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0, 0, 0 } };
+        struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
 
+        if (syscall(SYS_capget, &header, sets) < 0)
+                return error_errno(err, "looking at capabilities");
+        for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+                uint32_t mask = (uint32_t)(kept >> (32 * i));
+
+                sets[i].effective &= mask;
+                sets[i].permitted &= mask;
+                sets[i].inheritable = 0;
+        }
         (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-        if (syscall(SYS_capset, &header, none) < 0)
+        if (syscall(SYS_capset, &header, sets) < 0)
                 return error_errno(err, "dropping capabilities");
         return 0;
 }
 
-static int drop_rights(struct confinement_user user, struct error *err)
+int confinement_bar_rights(struct error *err)
 {
-        int r;
-
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return error_errno(err, "giving up new privileges");
         /* Fails for a user without rights, who has no capability to drop. */
         for (int i = 0; i <= CAPABILITY_LAST; i++)
                 (void)prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
-        r = change_user(user, err);
-        if (r < 0)
-                return r;
-        return drop_capabilities(err);
+        return 0;
+}
+
+static int drop_rights(struct confinement_user user, struct error *err)
+{
+        int r = confinement_bar_rights(err);
+
+        if (r == 0)
+                r = change_user(user, err);
+        return r < 0 ? r : keep_capabilities(0, err);
 }
 
 static int lower_limit(int resource, uint64_t value, struct error *err)
@@ -227,8 +247,26 @@ int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, stru
 {
         int r = confinement_enter_writing(user, fds, n_fds, 0, err);
 
-        /* Landlock is optional: the other restrictions hold without it. */
+        if (r < 0)
+                return r;
+        /* Both are optional: the other restrictions hold without them. */
+        (void)landlock_restrict(LANDLOCK_BAN_CHANGES);
+        (void)call_filter_enter(CALL_FILTER_BAN_CHANGES, NULL);
+        return 0;
+}
+
+int confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds, struct error *err)
+{
+        uint64_t kept = geteuid() == 0 ? ROOTS_CAPABILITIES : 0;
+        int r = confinement_bar_rights(err);
+
         if (r == 0)
-                (void)landlock_restrict(LANDLOCK_BAN_CHANGES);
-        return r;
+                r = keep_capabilities(kept, err);
+        if (r < 0)
+                return r;
+        if (reach == CONFINEMENT_PLACES)
+                (void)landlock_restrict_except(fds, n_fds);
+        (void)call_filter_enter(
+                reach == CONFINEMENT_SERVERS ? CALL_FILTER_BAN_PROGRAMS : CALL_FILTER_BAN_NETWORK, NULL);
+        return 0;
 }

@@ -3,12 +3,15 @@
  * base/confinement.h - takes from a process what it does not need to read files
  *
  * Way of the data:  symbol_process -> fork -> [confinement] -> symbolizer
+ *                   command_frame -> reader_confinement -> [confinement] -> a command that reads a trace
  *
  * Afterwards the process has no capabilities and cannot gain any, holds only
  * the descriptors it was left, cannot make a file longer, leave a core, or take
  * memory and processor time without end, and dies with its parent.  It can
  * still read what its user can read.  Where the kernel has Landlock, it cannot
- * open a file for writing either, nor remove, rename or execute one.
+ * open a file for writing either, nor remove, rename or execute one.  A filter
+ * of system calls takes programs, sockets, other processes, namespaces and the
+ * rarer doors of the kernel from it.
  */
 #ifndef BASE_CONFINEMENT_H
 #define BASE_CONFINEMENT_H
@@ -37,12 +40,35 @@ struct confinement_user {
  */
 int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, struct error *err);
 
-/* The same without Landlock, for a child that writes files of at most @file_bytes_max. */
+/* The same for a child that writes files of at most @file_bytes_max; the caller adds Landlock and filter. */
 int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
                               struct error *err);
 
 /* The same for a child that serves as long as its parent lives: without a bound on its processor time. */
 int confinement_enter_serving(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
                               struct error *err);
+
+/* How far a command that reads foreign files in its own process reaches. */
+enum confinement_reach {
+        CONFINEMENT_PLACES,    /* it changes files in some places alone: Landlock; no network */
+        CONFINEMENT_ANY_PLACE, /* it changes files wherever its user may; no network */
+        CONFINEMENT_SERVERS,   /* the same, and it or a child of it asks servers */
+};
+
+/*
+ * confinement_bar_rights() - no program that this process starts has more rights than it, for good
+ * Sets no_new_privs and empties the bounding set, as far as the process may; rights that it has stay.
+ * Returns 0 or -errno.
+ */
+int confinement_bar_rights(struct error *err);
+
+/*
+ * confinement_enter_here() - for a process that reads foreign files itself, before it looks at any
+ * @fds:  folders and files, O_PATH suffices, in which or of which it may make, change and remove files
+ * Root keeps the capabilities to open, make and own files of other users, and to read the kernel's addresses.
+ * Other processes lose all.  Descriptors stay, and so do limits.
+ * Landlock and the filter are left out where the kernel has none.  Returns 0 or -errno.
+ */
+int confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds, struct error *err);
 
 #endif /* BASE_CONFINEMENT_H */

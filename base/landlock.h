@@ -10,6 +10,8 @@
 #ifndef BASE_LANDLOCK_H
 #define BASE_LANDLOCK_H
 
+#include <stddef.h>
+
 enum landlock_ban {
         /* no file is opened for writing, made, removed, renamed, truncated or executed */
         LANDLOCK_BAN_CHANGES,
@@ -26,5 +28,13 @@ int landlock_version(void);
  * Returns 0, -ENOTSUP if the kernel has no Landlock, -errno.
  */
 int landlock_restrict(enum landlock_ban ban);
+
+/*
+ * landlock_restrict_except() - LANDLOCK_BAN_CHANGES but for files in folders, and for single files
+ * @fds:  of these, O_PATH suffices; programs in them are not executed either.  If the kernel refuses one, it
+ *        is banned like all others.
+ * Signals stay free: the process may have to end what it started before.  Returns as landlock_restrict().
+ */
+int landlock_restrict_except(const int *fds, size_t n_fds);
 
 #endif /* BASE_LANDLOCK_H */

@@ -567,7 +567,7 @@ int cmd_annotate(int argc, char **argv)
                                   .share_hot = SHARE_HOT_DEFAULT,
                                   .source_folders = { .has_current = true } };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
+                .table = &table, .take = take_option, .context = &args, .reading = COMMAND_PRINTS, .run = run
         };
 
         output_options_init(&args.output);

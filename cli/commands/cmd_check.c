@@ -438,6 +438,8 @@ static int check_trace(void *context, struct common_options *common)
         if (output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
         output_options_complete(&args->output);
+        if (command_frame_confine(args->mend ? COMMAND_WRITES_BESIDE : COMMAND_PRINTS, common, NULL) < 0)
+                return EXIT_STATUS_FAILED;
         return check(common->trace, args);
 }
 

@@ -233,9 +233,12 @@ static int run(void *context, struct common_options *common)
 static int run_with(const struct option_table *table, int argc, char **argv)
 {
         struct arguments args = { .csv = { .separator = ',' } };
-        const struct command_frame frame = {
-                .table = table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = table,
+                                             .take = take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .reading = COMMAND_WRITES_OUTPUT,
+                                             .run = run };
 
         return command_frame_run(&frame, argc, argv);
 }

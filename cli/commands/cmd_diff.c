@@ -726,7 +726,7 @@ int cmd_diff(int argc, char **argv)
 {
         struct arguments args = { .options = diff_options_default() };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
+                .table = &table, .take = take_option, .context = &args, .reading = COMMAND_PRINTS, .run = run
         };
         int status;
 

@@ -223,6 +223,8 @@ static int run(void *context, struct common_options *common)
                 complain_try("hyprof dump --help");
                 return EXIT_STATUS_USAGE;
         }
+        if (command_frame_confine(COMMAND_PRINTS, common, args->folder) < 0)
+                return EXIT_STATUS_FAILED;
         if (!filter_options_is_empty(&args->filter))
                 return dump_filtered(&args->filter, common->trace);
         r = trace_reader_open(common->trace, &reader, &err);

@@ -191,9 +191,12 @@ const struct option_table *cmd_html_options(void)
 int cmd_html(int argc, char **argv)
 {
         struct arguments args = { .bytes_max = BYTES_DEFAULT };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .reading = COMMAND_WRITES_BESIDE,
+                                             .run = run };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -2,6 +2,7 @@
 #include "cli/manual/commands.h"
 
 #include "base/byte_buffer.h"
+#include "base/call_filter.h"
 #include "base/confinement.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -457,7 +458,8 @@ static int work_confined(struct work *w)
                 return EXIT_STATUS_FAILED;
         }
         (void)signal(SIGPIPE, SIG_IGN);                /* as main() does, which the confinement has undone */
-        (void)landlock_restrict(LANDLOCK_BAN_CHANGES); /* without it the other restrictions hold */
+        (void)landlock_restrict(LANDLOCK_BAN_CHANGES); /* without these two the other restrictions hold */
+        (void)call_filter_enter(CALL_FILTER_BAN_CHANGES, NULL);
         r = import_all(w, &err);
         r = report(w, r, &err);
         trace_writer_free(w->writer);

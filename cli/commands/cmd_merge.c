@@ -193,7 +193,7 @@ const struct option_table *cmd_merge_options(void)
 
 int cmd_merge(int argc, char **argv)
 {
-        const struct command_frame frame = { .table = &table, .run = run };
+        const struct command_frame frame = { .table = &table, .reading = COMMAND_WRITES_OUTPUT, .run = run };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -332,9 +332,12 @@ const struct option_table *cmd_modules_options(void)
 int cmd_modules(int argc, char **argv)
 {
         struct arguments args = { .search = { .n_debug_dirs = 0 } };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .reading = COMMAND_PRINTS,
+                                             .run = run };
 
         output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);

@@ -343,9 +343,12 @@ static int run(void *context, struct common_options *common)
 int cmd_path(int argc, char **argv)
 {
         struct arguments args = { .path = NULL };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .reading = COMMAND_PRINTS,
+                                             .run = run };
         int status;
 
         output_options_init(&args.output);

@@ -225,7 +225,9 @@ static int run(void *context, struct common_options *common)
 
         learn_common(args, common);
         if (args->database)
-                return make_database(args);
+                return command_frame_confine(COMMAND_PRINTS, common, args->database) < 0
+                               ? EXIT_STATUS_FAILED
+                               : make_database(args);
         complain("error: --sqlite FILE is missing: the database to write");
         complain_try("%s --sqlite out.db %s", args->command, shell_word_of(args->path).text);
         return EXIT_STATUS_USAGE;
@@ -272,6 +274,7 @@ int cmd_export_sqlite(int argc, char **argv)
                                              .take = take_option,
                                              .context = &args,
                                              .takes_trace = true,
+                                             .reading = COMMAND_WRITES_BESIDE,
                                              .run = export_sqlite_run };
 
         return command_frame_run(&frame, argc, argv);

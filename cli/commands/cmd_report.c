@@ -92,9 +92,12 @@ const struct option_table *cmd_report_options(void)
 int cmd_report(int argc, char **argv)
 {
         struct arguments args = { .path = NULL };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .reading = COMMAND_PRINTS,
+                                             .run = run };
 
         report_views_init(&args.views);
         return command_frame_run(&frame, argc, argv);

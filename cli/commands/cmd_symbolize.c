@@ -5,6 +5,7 @@
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
+#include "cli/files/reader_confinement.h"
 #include "cli/files/replaced_file.h"
 #include "cli/files/trace_code.h"
 #include "cli/options/search_options.h"
@@ -59,6 +60,8 @@ struct work {
         struct trace_code code;
         struct trace_writer *writer;
         struct replaced_file file;
+        struct index_cache cache;
+        bool has_cache;
         struct symbol_findings findings;
         struct known_symbols_totals totals;
         struct kept_stacks_totals stacks;
@@ -182,13 +185,18 @@ static int find_names(struct work *w, struct trace_dictionary *d, const struct i
 }
 
 /* Searches once more, with what servers have for modules that lack something. */
+static bool asks_servers(const struct arguments *args)
+{
+        return args->debuginfod || debuginfod_fetch_is_wanted();
+}
+
 static int find_more_names(struct work *w, struct trace_dictionary *d, struct error *err)
 {
         struct debuginfod_folder folder;
         struct error why = ERROR_NONE;
         int r = 0;
 
-        if (!w->args->debuginfod && !debuginfod_fetch_is_wanted())
+        if (!asks_servers(w->args))
                 return 0;
         if (w->search.n_debug_dirs == SYMBOL_SEARCH_FOLDERS_MAX) {
                 complain("warning: with so many folders debuginfod is not asked");
@@ -209,15 +217,9 @@ static int find_more_names(struct work *w, struct trace_dictionary *d, struct er
 
 static int find_all_names(struct work *w, struct trace_dictionary *d, struct error *err)
 {
-        struct index_cache cache;
-        bool has_cache = !w->args->no_cache && cache_folder_open(&cache);
-        int r = find_names(w, d, has_cache ? &cache : NULL, err);
+        int r = find_names(w, d, w->has_cache ? &w->cache : NULL, err);
 
-        if (r == 0)
-                r = find_more_names(w, d, err);
-        if (has_cache)
-                index_cache_close(&cache);
-        return r;
+        return r == 0 ? find_more_names(w, d, err) : r;
 }
 
 /* Call stacks come before names: their new frames need names, too. */
@@ -392,6 +394,26 @@ static int check_place(const char *path, struct error *err)
         return error_set(err, -ESPIPE, "%s: no file that could be replaced", path);
 }
 
+static void close_cache(struct work *w)
+{
+        if (w->has_cache)
+                index_cache_close(&w->cache);
+}
+
+/* The client of debuginfod is a child of this process, and makes sockets and files. */
+static int confine(const struct work *w, const char *output)
+{
+        const struct reader_places places = {
+                .results = &output,
+                .n_results = 1,
+                .folder_fds = &w->cache.folder.fd,
+                .n_folders = w->has_cache ? 1 : 0,
+                .reach = asks_servers(w->args) ? CONFINEMENT_SERVERS : CONFINEMENT_PLACES,
+        };
+
+        return reader_confinement_enter(&places);
+}
+
 static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
@@ -411,6 +433,11 @@ static int run(void *context, struct common_options *common)
                 return EXIT_STATUS_USAGE;
         }
         w.is_in_place = !args->output && strcmp(path, "-") != 0;
+        w.has_cache = !args->no_cache && cache_folder_open(&w.cache);
+        if (confine(&w, args->output ? args->output : path) < 0) {
+                close_cache(&w);
+                return EXIT_STATUS_FAILED;
+        }
         r = w.is_in_place ? check_place(path, &err) : 0;
         if (r == 0)
                 r = run_work(&w, &err);
@@ -430,6 +457,7 @@ static int run(void *context, struct common_options *common)
                 trace_code_deinit(&w.code);
         trace_writer_free(w.writer);
         replaced_file_close(&w.file);
+        close_cache(&w);
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
 #include "cli/files/drop_rights.h"
+#include "cli/files/reader_confinement.h"
 #include "cli/options/common_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
@@ -461,7 +462,9 @@ static int run_top(struct arguments *args, const struct common_options *common)
         int r, status;
 
         r = open_input(&in, args, on_screen, &err);
-        if (r == 0 && drop_rights_for_good("hyprof top without sudo") < 0) {
+        if (r == 0 &&
+            (drop_rights_for_good("hyprof top without sudo") < 0 ||
+             reader_confinement_enter(&(struct reader_places){ .reach = CONFINEMENT_ANY_PLACE }) < 0)) {
                 top_input_close(&in);
                 return EXIT_STATUS_FAILED;
         }

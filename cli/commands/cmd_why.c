@@ -237,9 +237,12 @@ static int run(void *context, struct common_options *common)
 int cmd_why(int argc, char **argv)
 {
         struct arguments args = { .request = { .slowest = SLOWEST_DEFAULT, .by = WHY_BY_AUTOMATIC } };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .reading = COMMAND_PRINTS,
+                                             .run = run };
 
         int status;
 

@@ -2,6 +2,7 @@
 #include "cli/commands/command_frame.h"
 
 #include "cli/exit_status.h"
+#include "cli/files/reader_confinement.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "view/text/text_color.h"
@@ -108,6 +109,32 @@ static int take(void *context, int letter, const char *value)
         return r < 0 ? r : 0;
 }
 
+int command_frame_confine(enum command_reading reading, const struct common_options *common,
+                          const char *result)
+{
+        bool is_beside = reading == COMMAND_WRITES_BESIDE && !common->output;
+        size_t n_operands = is_beside ? (size_t)common->n_operands : 0;
+        const char **results = calloc(n_operands + 3, sizeof(*results));
+        struct reader_places places = { .results = results };
+        int r;
+
+        if (!results) {
+                complain("error: no memory for the folders of results");
+                return -ENOMEM;
+        }
+        if (result)
+                results[places.n_results++] = result;
+        if (reading != COMMAND_PRINTS && common->output)
+                results[places.n_results++] = common->output;
+        if (is_beside && common->trace)
+                results[places.n_results++] = common->trace;
+        for (size_t i = 0; i < n_operands; i++)
+                results[places.n_results++] = common->operands[i];
+        r = reader_confinement_enter(&places);
+        free(results);
+        return r;
+}
+
 static int run_one(const struct command_frame *frame, struct common_options *common)
 {
         struct pager pager = { .stream = NULL };
@@ -115,7 +142,11 @@ static int run_one(const struct command_frame *frame, struct common_options *com
 
         if (common->pager)
                 start_pager(&pager, &common->color);
-        status = frame->run(frame->context, common);
+        if (frame->reading != COMMAND_READS_ELSEWHERE &&
+            command_frame_confine(frame->reading, common, NULL) < 0)
+                status = EXIT_STATUS_FAILED;
+        else
+                status = frame->run(frame->context, common);
         finish_pager(&pager);
         return status;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/files/drop_rights.h"
 
+#include "base/confinement.h"
 #include "base/error.h"
 #include "cli/terminal/complaint.h"
 #include "sampler/rights/privileges.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 int drop_rights_for_good(const char *advice)
@@ -20,4 +22,14 @@ int drop_rights_for_good(const char *advice)
                 complain_try("%s", advice);
         }
         return r;
+}
+
+int drop_rights_to_read(void)
+{
+        struct error err = ERROR_NONE;
+
+        if (confinement_bar_rights(&err) == 0)
+                return drop_rights_for_good("the same without sudo");
+        complain("error: %s", err.text);
+        return -EPERM;
 }

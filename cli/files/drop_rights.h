@@ -14,4 +14,7 @@
  */
 int drop_rights_for_good(const char *advice);
 
+/* The same, and no program that the process starts has more.  Some browsers need more. */
+int drop_rights_to_read(void);
+
 #endif /* CLI_FILES_DROP_RIGHTS_H */

@@ -150,7 +150,7 @@ int command_table_run(const struct command_row *row, int argc, char **argv)
         const struct command_row *form = command_table_find_form(row, argc, argv, &place);
         char *name;
 
-        if (row->becomes_user && drop_rights_for_good("the same without sudo") < 0)
+        if (row->becomes_user && drop_rights_to_read() < 0)
                 return EXIT_STATUS_FAILED;
         if (!form)
                 return row->run(argc, argv);

@@ -12,6 +12,7 @@
  */
 #include "sampler/tables/table_process.h"
 
+#include "base/call_filter.h"
 #include "base/child_end.h"
 #include "base/confinement.h"
 #include "base/error.h"
@@ -185,6 +186,7 @@ static _Noreturn void run_grandchild(struct table_reply *reply, const struct tab
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
                 _exit(EXIT_FAILURE);
         limit_time();
+        (void)call_filter_enter(CALL_FILTER_BAN_FILES, NULL); /* the kernel may lack it */
         status = task(request, file_fd, reply);
         if (status == TABLE_STATUS_BUILT && (reply->bytes.failed || reply->bytes.used_bytes == 0))
                 status = TABLE_STATUS_FAILED;

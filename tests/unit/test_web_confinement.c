@@ -3,6 +3,7 @@
  * web/server/server_confinement.c, answer_process.c: what the viewer's server and the processes that answer
  * may not do is refused by the kernel, one call at a time, and what they need works
  */
+#include "base/call_filter.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/landlock.h"
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,6 +44,9 @@ enum attempt {
         PROCESS,
         THREAD,
         SIGNAL,
+        NAMESPACE,
+        NEW_NAMESPACE,
+        KEY,
         MEMORY,
         N_ATTEMPTS
 };
@@ -81,6 +87,16 @@ static int try_memory(void)
         return outcome(process_vm_readv(getppid(), &here, 1, &there, 1, 0));
 }
 
+/* As clone(2) does, by which a user namespace gives all rights within it. */
+static int try_new_namespace(void)
+{
+        long pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL);
+
+        if (pid == 0)
+                _exit(0);
+        return pid < 0 ? errno : outcome(waitpid((pid_t)pid, NULL, 0));
+}
+
 /* The error number of one attempt, 0 = it worked. */
 static int try_one(enum attempt attempt)
 {
@@ -108,6 +124,12 @@ static int try_one(enum attempt attempt)
                 return try_thread();
         case SIGNAL:
                 return outcome(kill(getppid(), 0));
+        case NAMESPACE:
+                return outcome(unshare(CLONE_NEWUSER));
+        case NEW_NAMESPACE:
+                return try_new_namespace();
+        case KEY:
+                return outcome(syscall(SYS_keyctl, 0, -3, 0)); /* KEYCTL_GET_KEYRING_ID of the session */
         case MEMORY:
         case N_ATTEMPTS:
         default:
@@ -244,8 +266,9 @@ START_TEST(an_answer_reads_files_and_changes_none)
         const struct web_answers answers = { .run = answer_by_trying };
         bool has_landlock = landlock_version() > 0;
         const uint8_t expected[N_ATTEMPTS] = {
-                [MAKE_FILE] = EACCES,   [REMOVE_FILE] = EPERM, [CONNECT] = EPERM,
-                [LOCAL_SOCKET] = EPERM, [PROGRAM] = EPERM,     [MEMORY] = EPERM,
+                [MAKE_FILE] = EACCES,   [REMOVE_FILE] = EPERM,   [CONNECT] = EPERM,
+                [LOCAL_SOCKET] = EPERM, [PROGRAM] = EPERM,       [MEMORY] = EPERM,
+                [NAMESPACE] = EPERM,    [NEW_NAMESPACE] = EPERM, [KEY] = EPERM,
         };
         uint8_t results[N_ATTEMPTS];
         struct web_question question;

@@ -2,11 +2,11 @@
 #include "web/server/answer_process.h"
 
 #include "base/byte_buffer.h"
+#include "base/call_filter.h"
 #include "base/confinement.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/landlock.h"
-#include "web/server/server_confinement.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/server/server_confinement.h - what the processes of the viewer may not do any more
+ * web/server/server_confinement.h - what the process that speaks HTTP may not do any more
  *
- * Way of the data:  view_server, answer_process -> [server_confinement] -> confinement, landlock, seccomp(2)
+ * Way of the data:  view_server, relay, capture -> [server_confinement] -> confinement, landlock, call_filter
  */
 #ifndef WEB_SERVER_SERVER_CONFINEMENT_H
 #define WEB_SERVER_SERVER_CONFINEMENT_H
@@ -11,30 +11,6 @@
 #include <stdint.h>
 
 struct error;
-
-/*
- * System calls that the viewer's processes may not make any more: seccomp(2)
- *
- * A refused call fails with EPERM.  The filter holds for the process, its threads and what it starts later;
- * there is no way back.  Descriptors that are open go on to work.
- */
-enum call_filter_ban {
-        /*
-         * no program is started, no socket made or connected, no file removed, renamed, linked or made but by
-         * opening it, no memory of another process read, and none of bpf(2), perf_event_open(2), io_uring,
-         * mounts
-         */
-        CALL_FILTER_BAN_CHANGES,
-        CALL_FILTER_BAN_FILES, /* the same, and no file is opened, no process started, no signal sent */
-};
-
-/*
- * call_filter_enter() - before this, no_new_privs is to be set; allocates nothing
- * Returns 0, or -errno if the kernel has no such filter.
- */
-int call_filter_enter(enum call_filter_ban ban, struct error *err);
-
-/* ---- the process that speaks HTTP ---- */
 
 /*
  * server_confinement_enter() - right after fork(2): no capabilities, only @fds, no file is changed
