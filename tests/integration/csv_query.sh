@@ -3,7 +3,7 @@
 # hyprof csv and hyprof query: switches, filters, exit statuses; their numbers are the report's; what docs/use/sqlite.md asks runs
 set -eu
 . tests/tap.sh
-plan 77
+plan 83
 need jq sqlite3
 need_sampling
 
@@ -67,6 +67,16 @@ holds "csv: -p without -u" ends_with 2 "$HYPROF" csv -p "$trace"
 holds "csv: a separator of two characters" ends_with 2 "$HYPROF" csv -s ab "$trace"
 holds "csv: no such file" ends_with 1 "$HYPROF" csv "$TMPDIR/nowhere.hyp"
 holds "csv: no such zone" ends_with 1 "$HYPROF" csv --zone nowhere "$trace"
+
+# Names that a spreadsheet takes for formulas: left alone by themselves, no cell is one with --csv-safe.
+printf 'name,process,thread,begin,duration\n%s\n' "=cmd|' /C calc'!A0,1,1,0,10" '+step,1,1,20,10' '@at,1,1,40,10' '-minus,1,1,60,10' '＝wide,1,1,80,10' >"$TMPDIR/formulas.csv"
+"$HYPROF" import -q "$TMPDIR/formulas.csv" -o "$TMPDIR/formulas.hyp"
+formulas() { "$HYPROF" "$@" "$TMPDIR/formulas.hyp" | grep -cE '(^|,)"?([=+@]|-[^0-9]|＝)' || true; }
+for words in csv "csv -u" "report --zones --csv"; do
+        read -r -a command <<<"$words"
+        holds "$words: names as they are" same 5 "$(formulas "${command[@]}")"
+        holds "$words --csv-safe: no formula" same 0 "$(formulas "${command[@]}" --csv-safe)"
+done
 
 to_full_disk() {
         ends_with 1 bash -c "'$HYPROF' csv -u '$trace' >/dev/full"

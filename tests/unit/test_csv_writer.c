@@ -87,7 +87,16 @@ END_TEST
 
 START_TEST(test_no_formulas)
 {
-        static const char *const formulas[] = { "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)" };
+        static const char *const formulas[] = { "=cmd|' /C calc'!A0",
+                                                "+1",
+                                                "-1",
+                                                "@SUM(1)",
+                                                "\uff1d1",
+                                                "\uff0b1",
+                                                "\uff0d1",
+                                                "\uff20",
+                                                "\t=1",
+                                                "\r=1" };
         struct csv_writer w;
         char *text = NULL;
         size_t n_bytes = 0;
@@ -103,7 +112,10 @@ START_TEST(test_no_formulas)
         ck_assert_int_eq(csv_writer_finish(&w), 0);
         csv_writer_deinit(&w);
         (void)fclose(out);
-        ck_assert_str_eq(text, "\"'=cmd|' /C calc'!A0\",\"'+1\",\"'-1\",\"'@SUM(1)\",a=b,-5\n");
+        ck_assert_str_eq(
+                text,
+                "\"'=cmd|' /C calc'!A0\",\"'+1\",\"'-1\",\"'@SUM(1)\",\"'\uff1d1\",\"'\uff0b1\",\"'\uff0d1\",\"'\uff20\","
+                "\"\\x09=1\",\"\\x0d=1\",a=b,-5\n");
         free(text);
 }
 END_TEST

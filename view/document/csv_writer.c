@@ -52,12 +52,21 @@ static uint8_t *begin_field(struct csv_writer *w, size_t n)
 /* The ways in which a field may have to be written. */
 enum { PLAIN, QUOTED, FOREIGN };
 
-/* As spreadsheets see it. */
+/*
+ * As spreadsheets see it, some of which take wide forms of these characters like the plain ones.  A tab or a
+ * carriage return, after which they look for a formula as well, is escaped: the text then begins with '\\'.
+ */
 static bool is_formula(const struct csv_writer *w, const char *bytes, size_t n_bytes)
 {
-        static const char first[] = { '=', '+', '-', '@' };
+        static const char *const first[] = { "=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20" };
 
-        return w->is_safe && n_bytes > 0 && memchr(first, bytes[0], sizeof(first)) != NULL;
+        for (size_t i = 0; w->is_safe && i < sizeof(first) / sizeof(first[0]); i++) {
+                size_t n = strlen(first[i]);
+
+                if (n_bytes >= n && memcmp(bytes, first[i], n) == 0)
+                        return true;
+        }
+        return false;
 }
 
 static int classify(const struct csv_writer *w, const char *bytes, size_t n_bytes)
