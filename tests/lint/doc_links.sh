@@ -78,11 +78,11 @@ while read -r page; do
         esac
 done <"$scratch/pages"
 
-# `file.c` in a page, `function()` in HACKING.md: names of the tree.  Names with * or <...> stand for several, and headers
+# `file.c` in a page, tests in SECURITY.md, `function()` in HACKING.md: names of the tree.  Names with * or <...> stand for several, and headers
 # may be those of other projects.
 # shellcheck disable=SC2016 # the fields are awk's
 names_in_pages() { # awk's pattern between backquotes; in HACKING.md it is the second one
-        pages HACKING.md 'docs/understand/*.md' 'docs/extend/*.md' | LC_ALL=C xargs -r -d '\n' awk -v elsewhere="$1" -v here="$2" '
+        pages HACKING.md SECURITY.md 'docs/understand/*.md' 'docs/extend/*.md' | LC_ALL=C xargs -r -d '\n' awk -v elsewhere="$1" -v here="$2" '
                 {
                         pattern = "`" (FILENAME == "HACKING.md" ? here : elsewhere) "`"
                         for (text = $0; match(text, pattern); text = substr(text, RSTART + RLENGTH))
