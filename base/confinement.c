@@ -152,10 +152,23 @@ static int keep_capabilities(uint64_t kept, struct error *err)
         return 0;
 }
 
+/* Makes CAP_SETPCAP effective where it is held. */
+static void raise_setpcap(void)
+{
+        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+        if (syscall(SYS_capget, &header, sets) < 0)
+                return;
+        sets[0].effective |= sets[0].permitted & (uint32_t)BIT(CAP_SETPCAP);
+        (void)syscall(SYS_capset, &header, sets);
+}
+
 int confinement_bar_rights(struct error *err)
 {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return error_errno(err, "giving up new privileges");
+        raise_setpcap();
         /* Fails for a user without rights, who has no capability to drop. */
         for (int i = 0; i <= CAPABILITY_LAST; i++)
                 (void)prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
@@ -255,13 +268,17 @@ int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, stru
         return 0;
 }
 
+int confinement_keep_file_rights(struct error *err)
+{
+        return keep_capabilities(geteuid() == 0 ? ROOTS_CAPABILITIES : 0, err);
+}
+
 int confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds, struct error *err)
 {
-        uint64_t kept = geteuid() == 0 ? ROOTS_CAPABILITIES : 0;
         int r = confinement_bar_rights(err);
 
         if (r == 0)
-                r = keep_capabilities(kept, err);
+                r = confinement_keep_file_rights(err);
         if (r < 0)
                 return r;
         if (reach == CONFINEMENT_PLACES)

@@ -63,10 +63,16 @@ enum confinement_reach {
 int confinement_bar_rights(struct error *err);
 
 /*
+ * confinement_keep_file_rights() - keeps the capabilities that a command needs for files, and no other
+ * Root keeps those to open, make and own files of other users, and to read the kernel's addresses; other
+ * processes keep none.  Programs that root starts have all again.  Returns 0 or -errno.
+ */
+int confinement_keep_file_rights(struct error *err);
+
+/*
  * confinement_enter_here() - for a process that reads foreign files itself, before it looks at any
  * @fds:  folders and files, O_PATH suffices, in which or of which it may make, change and remove files
- * Root keeps the capabilities to open, make and own files of other users, and to read the kernel's addresses.
- * Other processes lose all.  Descriptors stay, and so do limits.
+ * Keeps what confinement_keep_file_rights() does.  Descriptors stay, and so do limits.
  * Landlock and the filter are left out where the kernel has none.  Returns 0 or -errno.
  */
 int confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds, struct error *err);

@@ -462,9 +462,8 @@ static int run_top(struct arguments *args, const struct common_options *common)
         int r, status;
 
         r = open_input(&in, args, on_screen, &err);
-        if (r == 0 &&
-            (drop_rights_for_good("hyprof top without sudo") < 0 ||
-             reader_confinement_enter(&(struct reader_places){ .reach = CONFINEMENT_ANY_PLACE }) < 0)) {
+        if (r == 0 && (drop_rights_to_read() < 0 || reader_confinement_enter(&(struct reader_places){
+                                                            .reach = CONFINEMENT_ANY_PLACE }) < 0)) {
                 top_input_close(&in);
                 return EXIT_STATUS_FAILED;
         }

@@ -15,8 +15,8 @@ int drop_rights_for_good(const char *advice)
         struct error err = ERROR_NONE;
         int r = privileges_become_user(&user, false, &err);
 
-        if (r == 0 && user.known)
-                r = privileges_drop(&err);
+        if (r == 0)
+                r = user.known ? privileges_drop(&err) : confinement_keep_file_rights(&err);
         if (r < 0) {
                 complain("error: %s", err.text);
                 complain_try("%s", advice);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record/record_parts.h"
 
+#include "base/io.h"
 #include "cli/exit_status.h"
+#include "cli/files/drop_rights.h"
 #include "cli/options/record_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/viewer/viewer_start.h"
@@ -68,6 +70,20 @@ static int view_until_end(pid_t recorder, struct viewer_start *start)
         return viewer_child_wait(viewer);
 }
 
+/* The recorder begins when its parent has seen the earlier trace.  Returns whether it is to begin. */
+static bool wait_at_gate(int gate[2])
+{
+        char byte;
+        ssize_t got;
+
+        io_close(&gate[1]);
+        do
+                got = read(gate[0], &byte, 1);
+        while (got < 0 && errno == EINTR);
+        io_close(&gate[0]);
+        return got == 1;
+}
+
 int record_and_view_run(struct record_options *options, char **argv,
                         int (*record)(struct record_options *options, char **argv))
 {
@@ -77,21 +93,35 @@ int record_and_view_run(struct record_options *options, char **argv,
                                       .follows = true,
                                       .ends_with_parent = true };
         struct trace_identity before;
+        int gate[2], status;
         pid_t child;
-        int status;
 
         if (options->to_stdout) {
                 complain("error: --view: the trace goes to standard output, and cannot be viewed from there");
                 return EXIT_STATUS_USAGE;
         }
-        before = look_at_trace(options->path);
-        child = fork();
-        if (child < 0) {
-                complain("error: fork: %s", strerrordesc_np(errno));
+        if (pipe2(gate, O_CLOEXEC) < 0) {
+                complain("error: a pipe to the recorder: %s", strerrordesc_np(errno));
                 return EXIT_STATUS_RECORD_FAILED;
         }
+        child = fork();
         if (child == 0)
-                return record(options, argv);
+                return wait_at_gate(gate) ? record(options, argv) : EXIT_STATUS_RECORD_FAILED;
+        io_close(&gate[0]);
+        if (child < 0) {
+                complain("error: fork: %s", strerrordesc_np(errno));
+                io_close(&gate[1]);
+                return EXIT_STATUS_RECORD_FAILED;
+        }
+        /* Only the recorder needs more than its user has, and opens the trace by these rights. */
+        if (drop_rights_for_good("hyprof record without --view") < 0) {
+                io_close(&gate[1]);
+                (void)viewer_child_wait(child);
+                return EXIT_STATUS_RECORD_FAILED;
+        }
+        before = look_at_trace(options->path);
+        (void)!write(gate[1], "", 1);
+        io_close(&gate[1]);
         /*
          * Ctrl-C ends the recording, which is in the same process group; a second Ctrl-C ends the viewer.
          */

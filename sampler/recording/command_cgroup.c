@@ -2,9 +2,12 @@
 #include "sampler/recording/command_cgroup.h"
 
 #include "base/byte_buffer.h"
+#include "base/call_filter.h"
 #include "base/child_end.h"
+#include "base/confinement.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/landlock.h"
 #include "sampler/pace/pace.h"
 #include "sampler/proc/cgroup_folder.h"
 #include "sampler/rights/privileges.h"
@@ -102,6 +105,19 @@ static void close_all_but(const int *fds, size_t n_fds)
         }
 }
 
+/*
+ * The keeper writes to one folder, which is root's, and needs one capability for that.  Where a step
+ * fails, it keeps what it has; it reads nothing of the recorded program's.
+ */
+static void give_up_rights(int parent_fd)
+{
+        (void)confinement_bar_rights(NULL);
+        (void)privileges_drop_all_but(CAP_DAC_OVERRIDE, NULL);
+        (void)begin_change(); /* never lowered: this process does nothing else */
+        (void)landlock_restrict_except(&parent_fd, 1);
+        (void)call_filter_enter(CALL_FILTER_BAN_NETWORK, NULL);
+}
+
 static _Noreturn void keep(int parent_fd, const char *name, int sign_fd, int recorder_fd)
 {
         struct pollfd fds[2] = { { .fd = sign_fd, .events = POLLIN },
@@ -115,7 +131,7 @@ static _Noreturn void keep(int parent_fd, const char *name, int sign_fd, int rec
         (void)setsid();
         (void)prctl(PR_SET_NAME, "hyprof-cgroup");
         close_all_but(needed, sizeof(needed) / sizeof(needed[0]));
-        (void)begin_change(); /* never lowered: this process does nothing else */
+        give_up_rights(parent_fd);
         while (poll(fds, 2, -1) < 0 && errno == EINTR)
                 ;
         remove_folder(parent_fd, name);

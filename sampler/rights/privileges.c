@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/rights/privileges.h"
 
+#include "base/confinement.h"
 #include "base/error.h"
 #include "base/user_account.h"
 #include "sampler/rights/system_calls.h"
@@ -28,6 +29,7 @@ static const struct capability_use uses[] = {
         { CAP_SYS_RESOURCE, true, UNTIL_OPEN },
         { CAP_SYS_NICE, true, UNTIL_OPEN },
         { CAP_SYSLOG, true, UNTIL_OPEN },
+        { CAP_SETPCAP, false, UNTIL_OPEN },
         { CAP_SYS_PTRACE, true, UNTIL_END_TO_OPEN_FILES },
         { CAP_CHECKPOINT_RESTORE, true, UNTIL_END_TO_OPEN_FILES },
         { CAP_KILL, true, UNTIL_END },
@@ -280,13 +282,13 @@ int privileges_narrow_thread(struct error *err)
 
 int privileges_narrow(bool keeps_cgroup, int filter_fd, struct error *err)
 {
+        int barred = confinement_bar_rights(err); /* takes CAP_SETPCAP, which goes then */
         int r = keep(1U << UNTIL_END | 1U << UNTIL_END_TO_OPEN_FILES |
                              (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0),
-                     false, err);
+                     false, barred < 0 ? NULL : err);
         int filtered;
 
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 && r == 0)
-                r = error_errno(err, "giving up new privileges");
+        r = barred < 0 ? barred : r;
         /* One is better than none. */
         filtered = system_calls_restrict(filter_fd, r < 0 ? NULL : err);
         return r < 0 ? r : filtered;

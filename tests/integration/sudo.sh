@@ -3,7 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 81
+plan 89
 need jq chrt
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -94,7 +94,57 @@ holds "the one that raises priorities has that alone" same "$guard" "$(permitted
 holds "its other threads have none" same 0000000000000000 "$(permitted "")"
 holds "all of them are filtered" same 2 "$(threads Seccomp)"
 holds "and gain nothing" same 1 "$(threads NoNewPrivs)"
+bounding_sets() { # of the threads and helpers of the recorder; the command's is its own
+        local process
+        for process in "$pid" $(pgrep -P "$pid"); do
+                [ "$(cat "/proc/$process/comm")" = w_split ] || awk '$1 == "CapBnd:" { print $2 }' "/proc/$process/status"
+        done | sort -u | paste -sd ' '
+}
+holds "nor could their children: the bounding sets are empty" same 0000000000000000 "$(bounding_sets)"
+holds "the command's is as it was" same "$(awk '$1 == "CapBnd:" { print $2 }' /proc/self/status)" \
+        "$(awk '$1 == "CapBnd:" { print $2 }' "/proc/$(pgrep -P "$pid" -x w_split)/status")"
+rights() { # process
+        awk '/^(NoNewPrivs|Seccomp|CapPrm|CapInh|CapBnd|CapAmb):/ { print $2 }' "/proc/$1/status" | paste -sd ' '
+}
+keeper=$(pgrep -P "$pid" -x hyprof-cgroup || true)
+if [ -n "$keeper" ]; then
+        # CAP_DAC_OVERRIDE, for the folder of root's that it removes
+        holds "the process that removes the cgroup has one capability, and gains none" \
+                same "0000000000000000 0000000000000002 0000000000000000 0000000000000000 1 2" "$(rights "$keeper")"
+        holds "and holds three descriptors: the folder, its sign, the recorder" same 3 "$(find "/proc/$keeper/fd" -mindepth 1 | wc -l)"
+        group=$(sed -n 's/^0:://p' "/proc/$(pgrep -P "$pid" -x w_split)/cgroup")
+else
+        skips_group "the process that removes the cgroup" "hardware: no cgroup can be made here"
+        group=
+fi
 kill "$(pgrep -P "$pid" -x w_split)" || true
+wait "$job" || true
+is_gone() { [ ! -e "/sys/fs/cgroup$group" ]; }
+[ -z "$group" ] || holds "the cgroup is removed all the same" wait_until "the cgroup is gone" is_gone
+
+# ---- --view: the process that waits for the recorder is the user, too
+by_sudo env TMPDIR="$folder/home" "$HYPROF" record -q --view -o v.hyp -- "$folder/w_split" 60 >"$TMPDIR/view.out" 2>&1 &
+job=$!
+serves() { grep -q '^http' "$TMPDIR/view.out"; }
+wait_until "the viewer serves" serves
+waiting=$job
+[ "$(cat "/proc/$job/comm")" = hyprof ] || waiting=$(pgrep -P "$job" -x hyprof)
+user_of() { awk '$1 == "Uid:" { print $3 } $1 == "CapPrm:" { print $2 }' "/proc/$1/status" | paste -sd ' '; }
+holds "--view: the process that waits is the user, without capabilities" same "$uid 0000000000000000" "$(user_of "$waiting")"
+recorder='' viewer=''
+for process in $(pgrep -P "$waiting" -x hyprof); do
+        if pgrep -P "$process" -x w_split >"$TMPDIR/found"; then
+                recorder=$process && cp "$TMPDIR/found" "$TMPDIR/split"
+        else
+                viewer=$process
+        fi
+done
+holds "so is the viewer" same "$uid 0000000000000000" "$(user_of "$viewer")"
+holds "the recorder has what it needs" compare "$((0x$(awk '$1 == "CapPrm:" { print $2 }' "/proc/$recorder/status")))" ">" 0
+kill "$(cat "$TMPDIR/split")"
+is_over() { [ ! -e "/proc/$recorder/exe" ]; }
+wait_until "the recording ends" is_over
+kill -TERM "$viewer" || true
 wait "$job" || true
 
 # ---- the output
