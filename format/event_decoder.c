@@ -249,6 +249,8 @@ uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *
                 location_at += n_bytes;
                 location_left -= n_bytes;
         }
+        if (n == 0) /* a block without events may have no bytes either */
+                return 0;
         d->ops = (struct byte_reader){ .at = op_at + n, .left = d->ops.left - n };
         d->times = (struct byte_reader){ .at = time_at, .left = time_left };
         *column = (struct byte_reader){ .at = location_at, .left = location_left };

@@ -67,11 +67,11 @@ lint: ## formatting, static analysis and the rules of the tree
 	$(Q)tests/install_packages.sh build lint
 	$(Q)tests/lint/run_lint.sh
 
-FUZZ_SECONDS ?= 30
-fuzz: ## fuzz every decoder for FUZZ_SECONDS each (30), from the corpora in tests/fuzz
+FUZZ_S ?= 30
+fuzz: ## fuzz every decoder for FUZZ_S seconds each (30), as many at a time as there are processors
 	$(Q)tests/install_packages.sh build fuzz
 	$(SUBMAKE) VARIANT=fuzz fuzz-programs
-	$(Q)tests/fuzz/run_fuzz.sh build/fuzz $(FUZZ_SECONDS)
+	$(Q)tests/fuzz/run_fuzz.sh build/fuzz $(FUZZ_S)
 
 mutants: ## break a line at a time: each of tests/mutants.table must fail its tests; MUTANTS=part of a row; RANDOM=40 SEED=n: drawn by chance
 	$(Q)tests/install_packages.sh build test
