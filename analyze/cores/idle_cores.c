@@ -44,6 +44,13 @@ static int add_cores(struct idle_cores *c, const struct wait_moment *m, const st
         }
         if (r < 0)
                 return r;
+        cores = idle_steps_round(cores);
+        if (key->span == 0)
+                idle_steps_add(&c->steps, m->time_ns, key->cause, cores);
+        else
+                r = idle_steps_keep(&c->steps, m->time_ns, id, cores);
+        if (r < 0)
+                return r;
         row = &c->rows[id - 1];
         row->cores += cores;
         row->n_waiting += n_waiting;
@@ -190,7 +197,10 @@ static int take_roots(void *context, const struct wait_moment *m)
         double n_others = n_free * (1 - idle_gaps_share(&c->gaps, m->time_ns));
         double n_machine = fmin(fmax(m->n_ready - n_others, 0), n_free - n_others);
         const struct idle_key others = { .cause = IDLE_OTHERS };
-        int r = n_others > 0 ? add_cores(c, m, &others, n_others, m->n_ready) : 0;
+        int r;
+
+        idle_steps_add_moment(&c->steps, m->time_ns, c->n_cpus - (uint32_t)n_free);
+        r = n_others > 0 ? add_cores(c, m, &others, n_others, m->n_ready) : 0;
 
         n_free -= n_others;
         if (r == 0 && n_machine > 0)
@@ -202,9 +212,15 @@ static int take_moment(void *context, uint64_t time_ns)
 {
         struct idle_cores *c = context;
 
+        if (c->request.n_steps != 0 && !c->steps.steps &&
+            idle_steps_begin(&c->steps, c->request.n_steps, c->sweep.begin_ns, c->sweep.end_ns,
+                             c->sweep.moment_ns) < 0)
+                return -ENOMEM;
         c->n_moments++;
-        if (c->sweep.n_running >= c->n_cpus)
+        if (c->sweep.n_running >= c->n_cpus) {
+                idle_steps_add_moment(&c->steps, time_ns, c->n_cpus);
                 return 0;
+        }
         return wait_roots_add(&c->roots, time_ns, 0);
 }
 
@@ -217,43 +233,59 @@ static int take_wait(void *context, uint32_t thread, uint64_t out_ns)
 
 /* ------------------------------------------------------------------ the end */
 
+/* The row of a cause without a thread.  Returns 0 or -errno. */
+static int reach_plain_row(struct idle_cores *c, uint32_t cause, uint32_t *ret_id)
+{
+        const struct idle_key key = { .cause = cause };
+        int r = intern_add_row(&c->keys, &key, &c->rows, &c->rows_capacity, sizeof(*c->rows), ret_id);
+
+        return r < 0 ? r : 0;
+}
+
+static void move_part(struct idle_cores *c, uint32_t from_id, uint32_t to_id, double cores)
+{
+        struct idle_row *from = &c->rows[from_id - 1], *to = &c->rows[to_id - 1];
+        double share = from->cores > 0 ? cores / from->cores : 0;
+
+        to->cores += cores;
+        to->n_waiting += from->n_waiting * share;
+        to->n_moments += (uint64_t)((double)from->n_moments * share);
+        to->n_alone += (uint64_t)((double)from->n_alone * share);
+}
+
 /* Moves the throttled part of what no recorded thread had to rows of its own. */
 static int spread_throttled(struct idle_cores *c)
 {
         double ns = c->n_moments != 0 ? (double)c->open_ns / (double)c->n_moments : 0;
         uint32_t n_keys = c->keys.n_items;
-        int r = 0;
 
-        for (uint32_t id = 1; id <= n_keys && r >= 0; id++) {
-                struct idle_key key = *idle_cores_key(c, id);
-                uint32_t cause;
-                double part;
+        for (uint32_t id = 1; id <= n_keys; id++) {
+                const struct idle_key key = *idle_cores_key(c, id);
+                double part = 0, quota, unowned;
+                uint32_t quota_id, rest_id;
+                int r;
 
-                if (key.span == 0 || c->unowned[key.span - 1] <= 0)
+                if (key.span == 0)
                         continue;
-                part = throttled_times_share(&c->throttled, key.span, c->unowned[key.span - 1] * ns);
-                cause = key.cause;
-                key.span = 0;
-                for (int is_quota = 0; is_quota <= 1 && r >= 0; is_quota++) {
-                        double share = is_quota ? part : 1 - part;
-                        struct idle_row *from, *to;
-                        uint32_t to_id;
-
-                        key.cause = is_quota ? IDLE_QUOTA : cause;
-                        r = intern_add_row(&c->keys, &key, &c->rows, &c->rows_capacity, sizeof(*c->rows),
-                                           &to_id);
-                        if (r < 0)
-                                break;
-                        from = &c->rows[id - 1];
-                        to = &c->rows[to_id - 1];
-                        to->cores += from->cores * share;
-                        to->n_waiting += from->n_waiting * share;
-                        to->n_moments += (uint64_t)((double)from->n_moments * share);
-                        to->n_alone += (uint64_t)((double)from->n_alone * share);
-                }
+                unowned = c->unowned[key.span - 1];
+                if (unowned > 0)
+                        part = throttled_times_share(&c->throttled, key.span, unowned * ns);
+                r = reach_plain_row(c, key.cause, &rest_id);
+                if (r == 0)
+                        r = reach_plain_row(c, IDLE_QUOTA, &quota_id);
+                if (r < 0 && r != -EOVERFLOW)
+                        return r;
+                if (r < 0)
+                        part = 0;
+                idle_steps_split(&c->steps, id, key.cause, part);
+                if (r < 0)
+                        continue; /* no room for more rows: it stays as it is */
+                quota = idle_steps_round(c->rows[id - 1].cores * part);
+                move_part(c, id, rest_id, c->rows[id - 1].cores - quota);
+                move_part(c, id, quota_id, quota);
                 c->rows[id - 1].cores = 0;
         }
-        return r < 0 && r != -EOVERFLOW ? r : 0;
+        return 0;
 }
 
 static int compare_rows(const void *a, const void *b, void *context)
@@ -300,24 +332,24 @@ static int prepare(struct idle_cores *c, const struct loaded_trace *trace)
         return c->unowned ? 0 : -ENOMEM;
 }
 
-int idle_cores_take(struct idle_cores *c, struct loaded_trace *trace, const struct trace_filter *filter,
-                    bool shows_native, struct error *err)
+int idle_cores_take(struct idle_cores *c, struct loaded_trace *trace,
+                    const struct idle_cores_request *request, struct error *err)
 {
-        const struct past_sweep_request request = { .filter = filter,
-                                                    .context = c,
-                                                    .moment = take_moment,
-                                                    .wait_over = take_wait,
-                                                    .shows_native = shows_native };
+        const struct past_sweep_request sweep = { .filter = request->filter,
+                                                  .context = c,
+                                                  .moment = take_moment,
+                                                  .wait_over = take_wait,
+                                                  .shows_native = request->shows_native };
         int r;
 
-        *c = (struct idle_cores){ .filter = filter };
+        *c = (struct idle_cores){ .request = *request };
         wait_roots_init(&c->roots, &c->sweep, take_roots, c);
         r = prepare(c, trace);
         if (r < 0)
                 return error_set(err, r, "looking for idle cores: out of memory");
-        r = idle_gaps_read(&c->gaps, trace, filter, c->n_cpus, err);
+        r = idle_gaps_read(&c->gaps, trace, request->filter, c->n_cpus, err);
         if (r == 0)
-                r = past_sweep_run(&c->sweep, trace, &request, err);
+                r = past_sweep_run(&c->sweep, trace, &sweep, err);
         if (r == 0 && (wait_roots_finish(&c->roots) < 0 || finish(c) < 0))
                 r = error_set(err, -ENOMEM, "looking for idle cores: out of memory");
         return r;
@@ -328,6 +360,7 @@ void idle_cores_deinit(struct idle_cores *c)
         wait_roots_deinit(&c->roots);
         past_sweep_deinit(&c->sweep);
         idle_gaps_deinit(&c->gaps);
+        idle_steps_deinit(&c->steps);
         throttled_times_deinit(&c->throttled);
         intern_deinit(&c->keys);
         free(c->unowned);

@@ -2,7 +2,8 @@
 /*
  * analyze/cores/idle_cores.h - why cores did not run the program
  *
- * Way of the data:  past_sweep, wait_roots, idle_gaps, throttled_times -> [idle_cores] -> idle_view
+ * Way of the data:  past_sweep, wait_roots, idle_gaps, throttled_times -> [idle_cores] -> idle_steps,
+ *                   idle_view
  *
  * At 20,000 moments while the question is open (past_sweep.h): so many CPUs are free as do not run a
  * recorded thread.  Some of them are not idle, since another program has them: where the trace has the idle
@@ -15,6 +16,7 @@
 #define ANALYZE_CORES_IDLE_CORES_H
 
 #include "analyze/cores/idle_gaps.h"
+#include "analyze/cores/idle_steps.h"
 #include "analyze/cores/past_sweep.h"
 #include "analyze/cores/wait_roots.h"
 #include "analyze/trace/throttled_times.h"
@@ -29,22 +31,6 @@ struct loaded_trace;
 struct trace_filter;
 
 #define IDLE_CORES_ROWS_MAX (UINT32_C(1) << 18)
-
-enum idle_cause {
-        IDLE_RUN,  /* others waited for a thread that ran */
-        IDLE_LOCK, /* the same, for the lock that it held */
-        IDLE_TIMER,
-        IDLE_DISK,
-        IDLE_NETWORK,
-        IDLE_PROGRAM, /* a program that was not recorded ends the wait */
-        IDLE_TOO_FEW, /* no thread waited */
-        IDLE_QUOTA,
-        IDLE_READY,  /* threads could run, a CPU was idle, and the kernel did not put them there */
-        IDLE_OTHERS, /* not idle: other programs had the CPUs */
-        IDLE_OPEN,   /* waits that never ended */
-        IDLE_UNKNOWN,
-        IDLE_CAUSES,
-};
 
 /* Compared as bytes. */
 struct idle_key {
@@ -63,11 +49,18 @@ struct idle_row {
         uint32_t thread;  /* of the group: one that ran, or waited, at the first of them; 0 = unknown */
 };
 
+struct idle_cores_request {
+        const struct trace_filter *filter; /* borrowed */
+        bool shows_native;                 /* code below Python functions stands for itself */
+        uint32_t n_steps;                  /* at most, of the time; 0 = steps are not wanted */
+};
+
 struct idle_cores {
         struct past_sweep sweep;
         struct wait_roots roots;
         struct idle_gaps gaps;
         struct throttled_times throttled;
+        struct idle_steps steps;
         double *unowned;       /* heap; by span of throttled time: cores, added up over moments */
         struct intern keys;    /* struct idle_key */
         struct idle_row *rows; /* heap; of the key with id i at i - 1 */
@@ -84,15 +77,15 @@ struct idle_cores {
         double others;       /* those that other programs had, as far as that is known, likewise */
         uint64_t n_left_out; /* moments whose row had no room */
         bool has_switches;
-        const struct trace_filter *filter; /* borrowed */
+        struct idle_cores_request request;
 };
 
 /*
  * idle_cores_take() - go through the trace
  * Returns 0 or as past_sweep_run(); to be deinitialised in any case.
  */
-int idle_cores_take(struct idle_cores *c, struct loaded_trace *trace, const struct trace_filter *filter,
-                    bool shows_native, struct error *err);
+int idle_cores_take(struct idle_cores *c, struct loaded_trace *trace,
+                    const struct idle_cores_request *request, struct error *err);
 void idle_cores_deinit(struct idle_cores *c);
 
 static inline const struct idle_key *idle_cores_key(const struct idle_cores *c, uint32_t row)

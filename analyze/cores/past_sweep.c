@@ -49,7 +49,6 @@ struct past_sweep_private {
         size_t n_steps, steps_capacity;
         uint64_t swept_ns;  /* everything before is done */
         uint64_t at_ns;     /* within the present stretch */
-        double step_ns;     /* a moment lies in each step */
         uint64_t n_moments; /* steps that were passed */
         uint64_t n_handed;  /* moments in which the question was open */
         /* the pass before */
@@ -290,14 +289,14 @@ static int add_thread(struct past_sweep *s, uint32_t thread, uint64_t to_ns)
 
 static double moment_of(const struct past_sweep *s, uint64_t n)
 {
-        return (double)s->begin_ns + ((double)n + trace_walk_chance(1, n)) * s->private->step_ns;
+        return (double)s->begin_ns + ((double)n + trace_walk_chance(1, n)) * s->moment_ns;
 }
 
 /* Those before @to_ns; without anything open they are passed at once. */
 static int hand_moments(struct past_sweep *s, uint64_t to_ns)
 {
         struct past_sweep_private *v = s->private;
-        double passed = (double)(to_ns - s->begin_ns) / v->step_ns;
+        double passed = (double)(to_ns - s->begin_ns) / s->moment_ns;
         int r = 0;
 
         if (s->n_open == 0 && passed > (double)v->n_moments)
@@ -605,7 +604,7 @@ static int survey(struct past_sweep *s, struct loaded_trace *trace, struct error
         if (s->request.filter->has_zone && v->zones_ns < open_ns)
                 open_ns = v->zones_ns;
         n = fmin(n, MOMENT_THREADS_MAX / fmax(trace->n_threads, 1));
-        v->step_ns = fmax(open_ns / fmax(n, MOMENTS_MIN), 1);
+        s->moment_ns = fmax(open_ns / fmax(n, MOMENTS_MIN), 1);
         return 0;
 }
 

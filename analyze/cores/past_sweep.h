@@ -61,6 +61,7 @@ struct past_sweep {
         bool has_wakeups;
         uint64_t begin_ns, end_ns;          /* the range of time; end: of what is there */
         uint64_t open_ns;                   /* so far */
+        double moment_ns;                   /* from one moment to the next, on average */
         struct past_sweep_private *private; /* heap */
 };
 

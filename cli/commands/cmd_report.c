@@ -73,6 +73,10 @@ static int run(void *context, struct common_options *common)
         args->path = common->trace;
         if (output_options_adopt(&args->views.output, common) < 0)
                 return EXIT_STATUS_USAGE;
+        if (args->events.view == EVENT_VIEW_IDLE) {
+                args->events.has_steps = args->views.histogram;
+                args->views.histogram = false;
+        }
         if (report_views_complete(&args->views, args->events.view != EVENT_VIEW_NONE) < 0)
                 return EXIT_STATUS_USAGE;
         args->events.shows_native = args->views.native;

@@ -30,6 +30,9 @@
 #include <string.h>
 
 #define TEXT_ROWS 25
+/* Steps of the time: as many as a person reads, or a program that answers itself; and as a picture has. */
+#define STEPS_FEW  20
+#define STEPS_MANY 500
 
 struct printing {
         const struct event_views *views;
@@ -37,6 +40,7 @@ struct printing {
         struct trace_filter filter;
         struct view_document document;
         struct event_view_options options;
+        uint32_t n_steps; /* of --idle; 0 = not wanted */
 };
 
 static int take_view(struct event_views *v, enum event_view view)
@@ -192,8 +196,11 @@ static int fill_wall(struct printing *p, struct error *err)
 
 static int fill_idle(struct printing *p, struct error *err)
 {
+        const struct idle_cores_request request = { .filter = &p->filter,
+                                                    .shows_native = p->views->shows_native,
+                                                    .n_steps = p->n_steps };
         struct idle_cores cores;
-        int r = idle_cores_take(&cores, &p->trace, &p->filter, p->views->shows_native, err);
+        int r = idle_cores_take(&cores, &p->trace, &request, err);
 
         if (r == 0)
                 idle_view_fill(&p->document, &cores, &p->trace, &p->options);
@@ -267,11 +274,15 @@ done:
 int event_views_print(const struct event_views *v, const struct trace_filter_request *request,
                       const struct output_options *output, const char *path, struct error *err)
 {
+        bool is_picture = output->document.format == DOCUMENT_CSV ||
+                          (output->document.format == DOCUMENT_JSON && !output_options_is_bounded(output));
         bool is_usual = strcmp(path, OPTION_DEFAULT_TRACE) == 0 || strcmp(path, "-") == 0;
         struct printing p = { .views = v, .filter = { .is_empty = true } };
         struct byte_buffer words = { .data = NULL };
         int r = loaded_trace_open(&p.trace, path, err);
 
+        if (v->has_steps)
+                p.n_steps = is_picture ? STEPS_MANY : STEPS_FEW;
         filter_options_describe(request, &words);
         p.options = (struct event_view_options){
                 .path = is_usual ? NULL : path,

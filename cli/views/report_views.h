@@ -72,6 +72,7 @@ struct event_views {
         enum event_view view;
         uint32_t severity_min;
         bool shows_native; /* set by the caller: code below Python functions stands for itself */
+        bool has_steps;    /* likewise, of --idle: the causes in equal steps of the time */
 };
 
 /* Takes one of the options.  Returns 1; 0 if it is another option; -EINVAL after a complaint. */
@@ -105,36 +106,36 @@ int event_views_print(const struct event_views *v, const struct trace_filter_req
 #define VIEW_OPTION_SYSCALLS        1317
 #define VIEW_OPTION_LINES           1318
 
-#define REPORT_VIEW_ROWS                                                                                    \
-        { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by self time" },                             \
-                { VIEW_OPTION_TOP_DOWN, "top-down", NULL,                                                   \
-                  "calls as a tree, from the outermost function inwards" },                                 \
-                { VIEW_OPTION_ZONES_AS_FRAMES, "zones-as-frames", NULL,                                     \
-                  "as --top-down, with the zones around the calls" },                                       \
-                { VIEW_OPTION_BOTTOM_UP, "bottom-up", NULL, "functions and their callers, as a tree" },     \
-                { VIEW_OPTION_FUNCTION, "function", "NAME",                                                 \
-                  "only these: name (glob), a part of it, or handle f12" },                                 \
-                { VIEW_OPTION_MIN_SHARE, "min-share", "PERCENT",                                            \
-                  "in trees: leave out branches below this share" },                                        \
-                { VIEW_OPTION_DEPTH, "depth", "N", "in trees: at most N levels; 0 = all" },                 \
-                { VIEW_OPTION_LINES, "lines", NULL, "source lines by self time, of all functions" },        \
-                NATIVE_OPTION_ROW,                                                                          \
-                { VIEW_OPTION_ZONES, "zones", NULL, "zones with their times and percentiles" },             \
-                { VIEW_OPTION_HISTOGRAM, "histogram", NULL,                                                 \
-                  "with --zones or --group-by: a histogram of each zone or group" },                        \
-                { VIEW_OPTION_GROUP_BY, "group-by", "text|name|value|thread|parent|process|recording|host", \
-                  "with --zone NAME alone: its instances in groups" },                                      \
-                { VIEW_OPTION_LONGER, "longer-than", "TIME",                                                \
-                  "with --zone NAME alone: instances that last at least this long" },                       \
-                { VIEW_OPTION_SHORTER, "shorter-than", "TIME", "the same: less than this" },                \
-                { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },              \
-                { VIEW_OPTION_OFF_CPU, "off-cpu", NULL,                                                     \
-                  "what threads waited for, and which threads woke them" },                                 \
-                { VIEW_OPTION_SYSCALLS, "syscalls", NULL,                                                   \
-                  "system calls that record --syscalls counted: number, time, bytes, callers" },            \
-                { VIEW_OPTION_CPUS, "cpus", NULL, "how busy each CPU was, and with which threads" },        \
-        {                                                                                                   \
-                VIEW_OPTION_MODULES, "modules", NULL, "files with samples, and their symbols"               \
+#define REPORT_VIEW_ROWS                                                                                     \
+        { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by self time" },                              \
+                { VIEW_OPTION_TOP_DOWN, "top-down", NULL,                                                    \
+                  "calls as a tree, from the outermost function inwards" },                                  \
+                { VIEW_OPTION_ZONES_AS_FRAMES, "zones-as-frames", NULL,                                      \
+                  "as --top-down, with the zones around the calls" },                                        \
+                { VIEW_OPTION_BOTTOM_UP, "bottom-up", NULL, "functions and their callers, as a tree" },      \
+                { VIEW_OPTION_FUNCTION, "function", "NAME",                                                  \
+                  "only these: name (glob), a part of it, or handle f12" },                                  \
+                { VIEW_OPTION_MIN_SHARE, "min-share", "PERCENT",                                             \
+                  "in trees: leave out branches below this share" },                                         \
+                { VIEW_OPTION_DEPTH, "depth", "N", "in trees: at most N levels; 0 = all" },                  \
+                { VIEW_OPTION_LINES, "lines", NULL, "source lines by self time, of all functions" },         \
+                NATIVE_OPTION_ROW,                                                                           \
+                { VIEW_OPTION_ZONES, "zones", NULL, "zones with their times and percentiles" },              \
+                { VIEW_OPTION_HISTOGRAM, "histogram", NULL,                                                  \
+                  "with --zones or --group-by: a histogram of each zone or group; with --idle: over time" }, \
+                { VIEW_OPTION_GROUP_BY, "group-by", "text|name|value|thread|parent|process|recording|host",  \
+                  "with --zone NAME alone: its instances in groups" },                                       \
+                { VIEW_OPTION_LONGER, "longer-than", "TIME",                                                 \
+                  "with --zone NAME alone: instances that last at least this long" },                        \
+                { VIEW_OPTION_SHORTER, "shorter-than", "TIME", "the same: less than this" },                 \
+                { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },               \
+                { VIEW_OPTION_OFF_CPU, "off-cpu", NULL,                                                      \
+                  "what threads waited for, and which threads woke them" },                                  \
+                { VIEW_OPTION_SYSCALLS, "syscalls", NULL,                                                    \
+                  "system calls that record --syscalls counted: number, time, bytes, callers" },             \
+                { VIEW_OPTION_CPUS, "cpus", NULL, "how busy each CPU was, and with which threads" },         \
+        {                                                                                                    \
+                VIEW_OPTION_MODULES, "modules", NULL, "files with samples, and their symbols"                \
         }
 
 enum report_view {

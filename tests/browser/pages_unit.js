@@ -273,6 +273,31 @@ test('sums of CPU time have the mean of what lies between two of them, also when
         assert.strictEqual(inPages('cpusOf')(inPages('(document) => new TraceModel(document)')({})), 1);
 });
 
+test('what ran and the causes are all CPUs in each part of the strip, which ends where a step does', () => {
+        const rows = [[0, 20, 'run', 1], [0, 20, 'quota', 0.5], [20, 10, null, 0], [40, 10, 'no such cause', 1]]
+                .map(([at_ns, ns, cause, cores]) => ({ at_ns, ns, cause, cores, running: 2 - cores }));
+        const steps = inPages('causeStepsOf')({ steps: { rows }, warnings: ['a', 'record --idle'] });
+        const causes = inPages('CAUSES');
+        assert.deepStrictEqual(plain(steps.begin), plain(Float64Array.from([0, 20, 40])));
+        assert.strictEqual(steps.note, 'record --idle');
+        const mixOf = (from, to) => inPages('mixOfCauses')(steps, from, to);
+        assert.strictEqual(mixOf(30, 40), null);
+        assert.strictEqual(mixOf(50, 60), null);
+        assert.strictEqual(mixOf(10, 30).cores[causes.indexOf('run')], 0.5);
+        assert.deepStrictEqual([mixOf(10, 30).begin, mixOf(10, 30).end], [0, 30]);
+        assert.strictEqual(mixOf(45, 46).cores[causes.indexOf('unknown')], 1);
+        const begin = Float64Array.from([0, 10, 50]);
+        const ran = { isPoints: true, n: 3, begin, first: Float64Array.from([0, 20, 40]) };
+        const parts = inPages('partsOfParallel')(ran, steps, { from: 0, to: 50, nCpus: 4 });
+        assert.deepStrictEqual(plain(parts.map((part) => [part.begin, part.end, part.ran])),
+                [[0, 10, 2], [10, 20, 0.5], [20, 30, 0.5], [30, 40, 0.5], [40, 50, 0.5]]);
+        const sums = parts.map((part) => part.cores && Number((part.ran + part.cores.reduce((sum, cores) => sum + cores, 0)).toFixed(9)));
+        assert.deepStrictEqual(plain(sums), [4, 4, null, null, 4]);
+        assert.strictEqual(parts[0].cores[causes.indexOf('run')], 2 * parts[0].cores[causes.indexOf('quota')]);
+        assert.deepStrictEqual(plain(inPages('partsOfParallel')(null, null, { from: 0, to: 50, nCpus: 4 })), []);
+        assert.strictEqual(inPages('partsOfParallel')(null, steps, { from: 0, to: 45, nCpus: 2 }).length, 3);
+});
+
 test('the cache stands in with what is nearest, keeps the widest, and asks for no more items than a reply may have', async () => {
         const asked = [];
         const run = inPages(`(asked, log) => {

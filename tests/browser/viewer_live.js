@@ -72,6 +72,22 @@ test('a trace that grows is followed', async () => {
         assert.equal(await page.value('hyprofShell.shown.to === ' + duration), true);
 });
 
+test('its strip of CPUs says why they did not run it, and is asked for again', async () => {
+        const screen = 'hyprofShell.made.get("timeline")';
+        await page.until(screen + '.layout.rows[0].title === "CPUs in use" && ' + screen + '.causes.near !== null', 'the causes');
+        const before = await page.value(screen + '.causes.near.to');
+        recorder.stdin.write('emit\n');
+        await page.until(screen + '.causes.near.to > ' + before, 'those of what came later');
+        const words = await page.value(`(() => {
+                const screen = ${screen};
+                const row = screen.layout.rows[0];
+                const { begin, n } = screen.causes.near;
+                const hit = screen.hitOf(row, row.lanes[0], begin[n - 1] + 1);
+                return pageModules['timeline_words.js'].wordsOfHit(screen.viewer, hit).join('; ');
+        })()`);
+        assert.match(words, /^[\d.]+ of \d+ CPUs ran threads of the program; ([\d.]+% of the CPUs: [a-z-]+; )*mean of/);
+});
+
 test('the tables of its other screens are asked for again', async () => {
         await page.click('[role=tab]', 'Zones');
         await page.untilText('[role=tabpanel]:not([hidden])', /emitted/);

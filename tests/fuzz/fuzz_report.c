@@ -80,11 +80,12 @@ static void fuzz_body(const uint8_t *data, size_t size)
         trace_dictionary_deinit(&dictionary);
 }
 
-/* The shares of the wall time and the idle cores are a whole each. */
+/* The shares of the wall time and the idle cores are a whole each, and so are the steps of these. */
 static void fuzz_cores(const char *path)
 {
         struct trace_filter filter = { .to_ns = UINT64_MAX, .is_empty = true };
         const struct wall_shares_request request = { .filter = &filter };
+        const struct idle_cores_request idle = { .filter = &filter, .n_steps = 13 };
         struct wall_shares shares = { .rows = NULL };
         struct idle_cores cores = { .rows = NULL };
         struct loaded_trace trace;
@@ -98,10 +99,15 @@ static void fuzz_cores(const char *path)
                         abort();
                 wall_shares_deinit(&shares);
                 sum = 0;
-                if (idle_cores_take(&cores, &trace, &filter, false, NULL) == 0)
+                if (idle_cores_take(&cores, &trace, &idle, NULL) == 0)
                         for (uint32_t i = 0; i < cores.n_rows; i++)
                                 sum += cores.rows[cores.order[i] - 1].cores;
                 if (!(fabs(sum - cores.cores - cores.others) <= 1 + 0.001 * sum))
+                        abort();
+                for (uint32_t i = 0; i < cores.steps.n_steps; i++)
+                        for (uint32_t cause = 0; cause < IDLE_CAUSES; cause++)
+                                sum -= cores.steps.steps[i].cores[cause];
+                if (cores.n_rows != 0 && sum != 0)
                         abort();
                 idle_cores_deinit(&cores);
         }

@@ -3,7 +3,7 @@
 # report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
 set -eu
 . tests/tap.sh
-plan 29
+plan 32
 need jq
 need_sampling
 
@@ -78,6 +78,19 @@ holds "the serial section in words" json serial '(.answer | contains("ran serial
         --idle --zone frame
 holds "without a zone it is the program" first_line '^[0-9]+% of [0-9]+ cores? were idle while the program ran \(' --idle
 holds "idle is explained" json serial '.warnings | map(contains("the rest counts as idle")) | any' --idle
+# In each step the cores that ran are, with those of the causes, all; and the causes have the shares of the whole.
+# shellcheck disable=SC2016 # jq's
+holds "over time: each step is all cores" json serial '.cpus as $n | .steps.rows |
+        (group_by(.at_ns) | length > 100 and length <= 500 and all((([.[].cores] | add) + .[0].running - $n) | fabs < 0.0001))' --idle --histogram
+# shellcheck disable=SC2016 # jq's
+holds "over time: the causes are those of the whole" json serial '((.idle_share + .others_share) * .cpus) as $all |
+        ([.steps.rows[] | .cores * .ns] | add) / ([.steps.rows | group_by(.at_ns)[] | .[0].ns] | add) - $all | fabs < 0.05 * $all + 0.02' \
+        --idle --histogram
+over_time() {
+        "$HYPROF" report --idle --histogram "$TMPDIR/serial.hyp" | grep -A 3 '^Over time' && ! "$HYPROF" report --idle "$TMPDIR/serial.hyp" | grep '^Over time' &&
+                "$HYPROF" report --idle --histogram --json "$TMPDIR/serial.hyp" | jq -e '[.steps.rows[].at_ns] | unique | length > 5 and length <= 20'
+}
+holds "over time: 20 steps for people" over_time
 "$HYPROF" report --json "$TMPDIR/cores.hyp" >"$TMPDIR/cores.json"
 if [ -z "$(reported cores '.missing.rows[] | select(.code == "WAITING_BY_PERF") | .detail')" ]; then
         holds "record --idle: other programs are known" json cores '.warnings | map(contains("record --idle")) | any | not' --idle

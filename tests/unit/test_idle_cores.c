@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/cores/idle_cores.c, idle_gaps.c, wait_roots.c: a core that does not run the program has a cause,
- * which is what the waiting threads wait for in the end
+ * analyze/cores/idle_cores.c, idle_gaps.c, idle_steps.c, wait_roots.c: a core that does not run the program
+ * has a cause, which is what the waiting threads wait for in the end, and each cause is the sum of its steps
  */
 #include "analyze/cores/idle_cores.h"
 #include "base/error.h"
@@ -28,15 +28,50 @@ static void teardown(void)
 
 UNIT_TEST_PLAN(.teardown = teardown);
 
+#define STEPS 7
+
+static double steps_of(uint32_t cause)
+{
+        double sum = 0;
+
+        for (uint32_t i = 0; i < cores.steps.n_steps; i++)
+                sum += cores.steps.steps[i].cores[cause];
+        return sum;
+}
+
+/* Not one part of a core is in the rows and not in the steps, or the other way round. */
+static void expect_steps(void)
+{
+        double rows[IDLE_CAUSES] = { 0 };
+        uint64_t n_moments = 0;
+
+        for (uint32_t i = 0; i < cores.n_rows; i++)
+                rows[idle_cores_key(&cores, cores.order[i])->cause] += cores.rows[cores.order[i] - 1].cores;
+        for (uint32_t cause = 0; cause < IDLE_CAUSES; cause++)
+                ck_assert_double_eq(steps_of(cause), rows[cause]);
+        for (uint32_t i = 0; i < cores.steps.n_steps; i++) {
+                const struct idle_step *step = &cores.steps.steps[i];
+                double all = step->running;
+
+                for (uint32_t cause = 0; cause < IDLE_CAUSES; cause++)
+                        all += step->cores[cause];
+                ck_assert_double_eq_tol(all, (double)step->n_moments * cores.n_cpus, 1e-5 * all + 1e-9);
+                n_moments += step->n_moments;
+        }
+        ck_assert_uint_eq(n_moments, cores.n_moments);
+}
+
 static void take(const struct trace_filter_request *request)
 {
+        const struct idle_cores_request idle = { .filter = &s.filter, .n_steps = STEPS };
         struct error err = ERROR_NONE;
         int r;
 
         thread_scene_open(&s, request);
-        r = idle_cores_take(&cores, &s.trace, &s.filter, false, &err);
+        r = idle_cores_take(&cores, &s.trace, &idle, &err);
         is_taken = true;
         ck_assert_msg(r == 0, "%s", err.text);
+        expect_steps();
 }
 
 /* The share of the cores' time that has the cause; by a thread of that name, in that function, if given. */

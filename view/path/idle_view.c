@@ -191,10 +191,10 @@ static struct answer_words make_answer(const struct idle_cores *c)
         }
         answer_words_add(&a, "%.0f%% of %s were idle while ", idle_cores_share(c, c->cores) * 100,
                          text_number_counted(c->n_cpus, "cores").text);
-        if (c->filter->has_zone) {
+        if (c->request.filter->has_zone) {
                 answer_words_add(&a, "'");
-                answer_words_add_name(
-                        &a, asked_zone_name(c->sweep.names.trace->dictionary, c->filter->request.zone));
+                answer_words_add_name(&a, asked_zone_name(c->sweep.names.trace->dictionary,
+                                                          c->request.filter->request.zone));
                 answer_words_add(&a, "' was open");
         } else {
                 answer_words_add(&a, "the program ran");
@@ -251,6 +251,16 @@ static bool is_known(const struct idle_cores *c)
         COLUMN(STRING, "by", NULL, view_name(key->by != 0                                                     \
                ? trace_dictionary_text(c->sweep.names.trace->dictionary, key->by)                             \
                : path_words_function_name(&c->sweep.names, 0)), "of unrecorded: the program")
+#define STEP_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(TIME, "at_ns", "at", view_number(event_names_since_start(n, at_ns)), NULL)                     \
+        COLUMN(DURATION, "ns", "for", view_number(ns), NULL)                                                  \
+        COLUMN(REAL, "running", "ran", view_real(step->running / (double)step->n_moments),                    \
+               "cores that ran the program, on average")                                                      \
+        COLUMN(STRING, "cause", "cause", cause < IDLE_CAUSES ? view_words(cause_words[cause]) : view_unknown(),\
+               "as in `idle`; null: all cores ran the program, and the step has no other row",                \
+               .one_of = CAUSE_WORDS, .may_be_null = true)                                                    \
+        COLUMN(REAL, "cores", "cores", view_real(cores / (double)step->n_moments),                            \
+               "that did not run the program for this cause, on average", .must_stay = true)
 /* clang-format on */
 
 static const struct view_column fact_columns[] = { IDLE_FACTS(VIEW_MEMBER) };
@@ -258,11 +268,17 @@ static const struct view_column idle_columns[] = { IDLE_COLUMNS(VIEW_COLUMN) };
 static const struct answer_part facts_part = ANSWER_FACTS(fact_columns);
 static const struct answer_part idle_part = ANSWER_TABLE(
         "idle", idle_columns, "a cause for which cores did not run the program, the largest first");
+static const struct view_column step_columns[] = { STEP_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part steps_part = ANSWER_TABLE(
+        "steps", step_columns,
+        "with --histogram: a cause in one of the equal steps of the time; steps in which no chosen thread "
+        "lived, or with a zone none was in it, are left out",
+        .may_be_absent = true);
 const struct answer_schema idle_view_schema = {
         .name = "hyprof.idle/1",
         .command = "hyprof report --idle --json",
         .parts = (const struct answer_part *const[]){ &report_heading_events_part, &facts_part, &idle_part,
-                                                      NULL },
+                                                      &steps_part, NULL },
 };
 
 static struct view_value name_of(const struct idle_cores *c, const struct idle_key *key)
@@ -296,6 +312,43 @@ static void add_rows(struct event_names *n, const struct idle_cores *c)
                 t->n_left_out += n_shown - i;
 }
 
+static void put_step(struct event_names *n, struct view_table *t, const struct idle_cores *c, uint32_t i,
+                     uint32_t cause)
+{
+        const struct idle_steps *steps = &c->steps;
+        const struct idle_step *step = &steps->steps[i];
+        const double cores = cause < IDLE_CAUSES ? step->cores[cause] : 0;
+        const uint64_t at_ns = steps->begin_ns + (uint64_t)(i * steps->step_ns);
+        const uint64_t ns = steps->begin_ns + (uint64_t)((i + 1) * steps->step_ns) - at_ns;
+        struct view_document *d = n->document;
+
+        STEP_COLUMNS(VIEW_CELL)
+}
+
+/* Only what is more than nothing has a row, but each step has one. */
+static void add_steps(struct event_names *n, const struct idle_cores *c)
+{
+        struct view_document *d = n->document;
+        struct view_table *t;
+
+        if (c->request.n_steps == 0)
+                return;
+        t = view_document_add_part(d, &steps_part, "Over time");
+        view_table_set_about(d, t, "cores, on average over the step");
+        for (uint32_t i = 0; i < c->steps.n_steps && is_known(c); i++) {
+                bool any = c->steps.steps[i].n_moments == 0;
+
+                for (uint32_t cause = 0; cause < IDLE_CAUSES; cause++) {
+                        if (c->steps.steps[i].cores[cause] <= 0)
+                                continue;
+                        any = true;
+                        put_step(n, t, c, i, cause);
+                }
+                if (!any)
+                        put_step(n, t, c, i, IDLE_CAUSES);
+        }
+}
+
 static void add_warnings(struct event_names *n, const struct idle_cores *c)
 {
         struct view_document *d = n->document;
@@ -307,7 +360,7 @@ static void add_warnings(struct event_names *n, const struct idle_cores *c)
                         d, "other programs' time on the cores is known only where a thread of this one "
                            "could have run there: the rest counts as idle; record --idle tells them "
                            "apart");
-        if (c->filter->cpus || c->filter->stacks)
+        if (c->request.filter->cpus || c->request.filter->stacks)
                 view_document_warn(d, "--cpu and --module choose samples: here they change nothing");
         if (!c->sweep.has_wakeups)
                 view_document_warn(d, "recorded without --off-cpu: what ended waits is known of few");
@@ -329,10 +382,12 @@ void idle_view_fill(struct view_document *d, const struct idle_cores *c, struct 
         IDLE_FACTS(VIEW_FACT)
         add_warnings(&n, c);
         add_rows(&n, c);
+        add_steps(&n, c);
         report_heading_hint(d, options->path, "report --wall");
-        if (c->filter->has_zone)
-                report_heading_hint(d, options->path, "path --zone %s",
-                                    asked_zone_option(trace->dictionary, c->filter->request.zone).text);
+        if (c->request.filter->has_zone)
+                report_heading_hint(
+                        d, options->path, "path --zone %s",
+                        asked_zone_option(trace->dictionary, c->request.filter->request.zone).text);
         report_heading_hint(d, options->path, "report --cpus");
         event_names_deinit(&n);
 }

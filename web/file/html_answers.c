@@ -116,11 +116,22 @@ static int ask(struct html_answers *a, const char *query, struct byte_buffer *re
 int html_answers_add_all(struct html_answers *a, struct error *err)
 {
         static const char *const questions[] = {
-                "overview",  "top_down", "top_down&zones_as_frames=1",
-                "bottom_up", "threads",  "modules",
-                "off_cpu",   "cpus",     "locks",
-                "memory",    "messages", "frames",
-                "plots",     "devices",  "syscalls",
+                "overview",
+                "top_down",
+                "top_down&zones_as_frames=1",
+                "bottom_up",
+                "threads",
+                "modules",
+                "off_cpu",
+                "cpus",
+                "locks",
+                "memory",
+                "messages",
+                "frames",
+                "plots",
+                "devices",
+                "syscalls",
+                "idle&histogram=1",
         };
         char query[QUERY_BYTES];
         int r = ask(a, "question=functions", &a->functions, err);

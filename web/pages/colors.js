@@ -2,6 +2,8 @@
 // Colours: the page's own are variables of page.css; those of names are chosen here, so that text on them has a contrast
 // of at least 4.5 to 1 in light and dark.
 
+import { CAUSES } from './cause_steps.js';
+
 /**
  * The same text has the same number in all pages (FNV-1a).
  * @param {string} text
@@ -154,4 +156,5 @@ export function themeColors() {
 }
 
 const THEME_COLOR_NAMES = ['background', 'surface', 'raised', 'text', 'muted', 'line', 'accent', 'on-accent', 'selection',
-        'running', 'waiting', 'runnable', 'preempted', 'late', 'good', 'bad', 'folded', 'grid', 'mono', 'sans'];
+        'running', 'waiting', 'runnable', 'preempted', 'late', 'good', 'bad', 'folded', 'grid', 'mono', 'sans',
+        ...CAUSES.map((word) => `cause-${word}`)];

@@ -14,13 +14,14 @@ import { formatDuration } from './format.js';
 import { FrameBudgets } from './frame_budget.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
+import { TimelineCauses } from './timeline_causes.js';
 import { hitOfLane } from './timeline_hits.js';
 import { recallTracks, TimelineLabels } from './timeline_labels.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
 import { PATH_OF_RUN, TimelinePath } from './timeline_path.js';
-import { isIdleTrack, rowsBetween, timelineRows } from './timeline_rows.js';
+import { isIdleTrack, NO_LANE, rowsBetween, timelineRows } from './timeline_rows.js';
 import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
 
@@ -71,6 +72,7 @@ export class TimelineScreen {
                 this.stateTimer = 0;
                 this.askedFor = '';
                 this.budgets = new FrameBudgets(viewer, () => this.draw());
+                this.causes = new TimelineCauses(viewer, () => this.draw());
                 this.overview = new TimelineOverview(viewer, this.cache, this.budgets, (from, to) => this.showRange(from, to));
                 this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { class: 'timeline-canvas', tabindex: '0',
                         role: 'application', 'aria-label': 'timeline: arrows choose an item, Enter opens it, ' +
@@ -215,6 +217,7 @@ export class TimelineScreen {
                 return { context, width, height, from: this.from, to: this.to, top: this.scroll.scrollTop,
                          colors: themeColors(), isDark: isDarkPage(), model: this.viewer.model, cache: this.cache,
                          search: (this.viewer.state.text ?? '').toLowerCase(), budgets: this.budgets, highlight: this.highlight(),
+                         causes: this.causes.best(this.from, this.to), lack: this.causes.lack,
                          bucketLog2: bucketOf((this.to - this.from) / width) };
         }
 
@@ -253,7 +256,10 @@ export class TimelineScreen {
                 this.paintMarks(frame);
                 this.labels.draw(rows, frame.top);
                 this.overview.draw(this.from, this.to, this.scroll.offsetWidth - this.scroll.clientWidth - 1);
-                this.cache.need(rows.flatMap((row) => row.lanes.map((lane) => lane.lane.id)), this.from, this.to, frame.bucketLog2);
+                this.cache.need(rows.flatMap((row) => row.lanes.map((lane) => lane.lane.id)).filter((id) => id !== NO_LANE), this.from,
+                                this.to, frame.bucketLog2);
+                if (rows.some((row) => row.track?.kind === 'load' && row.isOpen))
+                        this.causes.need(this.from, this.to, frame.width);
                 if (this.inputAt !== 0) {
                         this.delays.push(performance.now() - this.inputAt);
                         this.inputAt = 0;
@@ -479,7 +485,8 @@ export class TimelineScreen {
 
         /** @param {TimelineRow} row @param {LaneRow} lane @param {number} ns */
         hitOf(row, lane, ns) {
-                return hitOfLane(this.cache, { from: this.from, to: this.to, width: this.canvas.clientWidth || 1 }, row, lane, ns);
+                return hitOfLane(this.cache, { from: this.from, to: this.to, width: this.canvas.clientWidth || 1,
+                                               causes: this.causes.best(this.from, this.to) }, row, lane, ns);
         }
 
         /**

@@ -5,11 +5,15 @@
  * Way of the data:  lane_cache -> [timeline_hits] -> screen_timeline: hover, choose
  */
 
+import { mixOfCauses } from './cause_steps.js';
 import { bucketOf } from './lane_cache.js';
 import { lowerBound } from './lanes.js';
 import { meanAt } from './timeline_parallel.js';
+import { NO_LANE } from './timeline_rows.js';
 
 /**
+ * @typedef {import('./cause_steps.js').CauseMix} CauseMix
+ * @typedef {import('./cause_steps.js').CauseSteps} CauseSteps
  * @typedef {import('./lane_cache.js').LaneCache} LaneCache
  * @typedef {import('./timeline_rows.js').LaneRow} LaneRow
  * @typedef {import('./timeline_rows.js').TimelineRow} TimelineRow
@@ -18,8 +22,8 @@ import { meanAt } from './timeline_parallel.js';
 /**
  * The item under the pointer, or the chosen one.
  * @typedef {{ lane: LaneRow, row: TimelineRow, begin: number, end: number, what: number, count: number,
- *             longestBegin: number, longestNs: number }} TimelineHit
- * @typedef {{ from: number, to: number, width: number }} HitView  `width`: in pixels
+ *             longestBegin: number, longestNs: number, causes?: CauseMix|null }} TimelineHit  `causes`: of the CPUs in use
+ * @typedef {{ from: number, to: number, width: number, causes?: CauseSteps|null }} HitView  `width`: in pixels
  */
 
 /**
@@ -32,6 +36,8 @@ import { meanAt } from './timeline_parallel.js';
  * @returns {TimelineHit|null}
  */
 export function hitOfLane(cache, view, row, lane, ns) {
+        if (lane.lane.id === NO_LANE)
+                return hitOfCauses(row, lane, ns, view.causes ?? null);
         const near = (view.to - view.from) / view.width * 3;
         const bucket = bucketOf((view.to - view.from) / view.width);
         const items = cache.best(lane.lane.id, view.from, view.to, bucket);
@@ -39,7 +45,8 @@ export function hitOfLane(cache, view, row, lane, ns) {
         if (!items || items.n === 0)
                 return null;
         if (lane.lane.kind === 'cpu_time')
-                return hitOfCpuTime(row, lane, ns, row.lanes.map((one) => meanAt(cache.best(one.lane.id, view.from, view.to, bucket), ns)));
+                return hitOfCpuTime(row, lane, view.causes ? mixOfCauses(view.causes, ns, ns + 1) : null,
+                                    row.lanes.map((one) => meanAt(cache.best(one.lane.id, view.from, view.to, bucket), ns)));
         const after = lowerBound(items.begin, ns + 1e-6, 0, items.n);
 
         for (const i of [after - 1, after]) {
@@ -59,16 +66,31 @@ export function hitOfLane(cache, view, row, lane, ns) {
  * How many threads ran, as its longestBegin, and how many ran or could have run, as its longestNs.
  * @param {TimelineRow} row
  * @param {LaneRow} lane
- * @param {number} ns
+ * @param {CauseMix|null} causes
  * @param {({ mean: number, begin: number, end: number }|null)[]} means  by lane, the one of what ran last
  * @returns {TimelineHit|null}
  */
-function hitOfCpuTime(row, lane, ns, means) {
+function hitOfCpuTime(row, lane, causes, means) {
         const ran = means[means.length - 1];
         const wanted = means[0];
 
         if (!ran || !wanted)
                 return null;
         return { lane, row, begin: Math.max(ran.begin, wanted.begin), end: Math.min(ran.end, wanted.end), what: 0, count: 1,
-                 longestBegin: ran.mean, longestNs: wanted.mean };
+                 longestBegin: ran.mean, longestNs: wanted.mean, causes };
+}
+
+/**
+ * The same where only the steps of the causes are there.
+ * @param {TimelineRow} row
+ * @param {LaneRow} lane
+ * @param {number} ns
+ * @param {CauseSteps|null} steps
+ * @returns {TimelineHit|null}
+ */
+function hitOfCauses(row, lane, ns, steps) {
+        const causes = steps && mixOfCauses(steps, ns, ns + 1);
+
+        return causes && { lane, row, begin: causes.begin, end: causes.end, what: 0, count: 1, longestBegin: causes.running,
+                           longestNs: causes.running, causes };
 }

@@ -7,13 +7,16 @@
  * Nothing here fetches or keeps data: one call draws one frame.
  */
 
+import { CAUSES, mixOfCauses } from './cause_steps.js';
 import { nameColorOf, nameColorOfValue } from './colors.js';
-import { formatDuration, formatPlural, formatTime, formatValue, roundStep } from './format.js';
+import { formatDuration, formatPlural, formatShare, formatTime, formatValue, roundStep } from './format.js';
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
-import { cpusOf, meanAfter } from './timeline_parallel.js';
+import { cpusOf, meanAfter, partsOfParallel } from './timeline_parallel.js';
+import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
 /**
+ * @typedef {import('./cause_steps.js').CauseSteps} CauseSteps
  * @typedef {import('./frame_budget.js').FrameBudgets} FrameBudgets
  * @typedef {import('./lane_cache.js').LaneCache} LaneCache
  * @typedef {import('./lanes.js').PointItems} PointItems
@@ -40,6 +43,8 @@ const LABEL_LEAST_PX = 22;
  * @property {string} search           in small letters; "" = none
  * @property {{ what: number, from: number, to: number }|null} highlight  instances of a zone that are selected elsewhere
  * @property {LaneCache} cache
+ * @property {CauseSteps|null} causes      why CPUs did not run the program; null = not known
+ * @property {string} lack                 why that is not known; "" = it is awaited
  * @property {FrameBudgets} budgets
  * @property {number} bucketLog2
  */
@@ -72,10 +77,12 @@ function paintLane(frame, row) {
         const items = frame.cache.best(row.lane.id, frame.from, frame.to, frame.bucketLog2);
         const y = row.y - frame.top + AXIS_PX;
 
+        if (row.lane.kind === 'cpu_time' && row.lane.depth === 0)
+                paintParallel(frame, items && items.isPoints ? items : null, y, row);
         if (!items || y + row.height < AXIS_PX || y > frame.height)
                 return;
         if (items.isPoints && row.lane.kind === 'cpu_time')
-                paintCpuTime(frame, items, y, row);
+                paintWanted(frame, items, y, row);
         else if (items.isPoints)
                 paintPlot(frame, items, y, row.height, row);
         else if (row.lane.kind === 'states')
@@ -366,36 +373,103 @@ function paintPlot(frame, items, y, height, row) {
         context.textAlign = 'left';
 }
 
-/** By depth.  CPUs that are known to be idle will have a lane of their own, which is painted from the top downwards. */
-const CPU_TIME_COLORS = ['running', 'runnable'];
-
 /**
- * How many CPUs ran the program; above that, how many threads could have run: that lane is painted first.
+ * How many threads could have run: what ran is painted over it.  Where causes are known, they say more.
  * @param {TimelineFrame} frame
  * @param {PointItems} items
  * @param {number} y
  * @param {LaneRow} row
  */
-function paintCpuTime(frame, items, y, row) {
+function paintWanted(frame, items, y, row) {
+        if (row.lane.depth !== 1 || frame.causes)
+                return;
+        frame.context.fillStyle = frame.colors.runnable;
+        for (let i = firstInSight(frame, items); i + 1 < items.n && items.begin[i] < frame.to; i++)
+                paintCpus(frame, items.begin[i], items.begin[i + 1], { y, height: row.height },
+                          { from: 0, to: meanAfter(items, i) / cpusOf(frame.model) });
+}
+
+/**
+ * A box of some CPUs.
+ * @param {TimelineFrame} frame
+ * @param {number} begin  ns
+ * @param {number} end
+ * @param {{ y: number, height: number }} strip
+ * @param {{ from: number, to: number }} part  of the height, from below
+ */
+function paintCpus(frame, begin, end, { y, height }, { from, to }) {
+        /* Whole pixels have no seams. */
+        const left = Math.round(Math.max(-2, xOfTime(frame, begin)));
+        const right = Math.round(Math.min(frame.width + 2, xOfTime(frame, end)));
+        const bottom = y + height * (1 - Math.min(1, from));
+        const top = y + height * (1 - Math.min(1, to));
+
+        frame.context.fillRect(left, top, Math.max(1, right - left), bottom - top);
+}
+
+/**
+ * The strip of the CPUs: what ran, above that the causes for which CPUs did not run the program, and what the colors mean.
+ * @param {TimelineFrame} frame
+ * @param {PointItems|null} ran
+ * @param {number} y
+ * @param {LaneRow} row
+ */
+function paintParallel(frame, ran, y, row) {
         const { context, colors } = frame;
         const n = cpusOf(frame.model);
+        const isLane = row.lane.id !== NO_LANE;
 
-        if (!(row.lane.depth in CPU_TIME_COLORS))
+        if (y + row.height + LOAD_LEGEND_PX < AXIS_PX || y > frame.height)
                 return;
-        context.fillStyle = colors[CPU_TIME_COLORS[row.lane.depth]];
-        for (let i = firstInSight(frame, items); i + 1 < items.n && items.begin[i] < frame.to; i++) {
-                const left = Math.max(-2, xOfTime(frame, items.begin[i]));
-                const right = Math.min(frame.width + 2, xOfTime(frame, items.begin[i + 1]));
-                const tall = Math.min(1, meanAfter(items, i) / n) * row.height;
+        for (const part of isLane && !ran ? [] : partsOfParallel(ran, frame.causes, { from: frame.from, to: frame.to, nCpus: n })) {
+                let from = part.ran / n;
 
-                context.fillRect(left, y + row.height - tall, Math.max(0.5, right - left), tall);
+                context.fillStyle = colors.running;
+                paintCpus(frame, part.begin, part.end, { y, height: row.height }, { from: 0, to: from });
+                for (let cause = 0; part.cores && cause < CAUSES.length; cause++) {
+                        const to = from + part.cores[cause] / n;
+
+                        if (to <= from)
+                                continue;
+                        context.fillStyle = colors[`cause-${CAUSES[cause]}`];
+                        paintCpus(frame, part.begin, part.end, { y, height: row.height }, { from, to });
+                        from = to;
+                }
         }
-        if (row.lane.depth > 0)
-                return;
-        context.fillStyle = colors.muted;
+        context.fillStyle = colors.text;
         context.textAlign = 'right';
         context.fillText(formatPlural(n, 'CPU'), frame.width - 4, y + 7);
         context.textAlign = 'left';
+        if (row.height > LOAD_LEGEND_PX)
+                paintLoadLegend(frame, y + row.height + LOAD_LEGEND_PX / 2 + 1);
+}
+
+/**
+ * The colors and their shares in the view; where causes are not known, why.
+ * @param {TimelineFrame} frame
+ * @param {number} y  its middle
+ */
+function paintLoadLegend(frame, y) {
+        const { context, colors, causes } = frame;
+        const mix = causes && mixOfCauses(causes, frame.from, frame.to);
+        const n = cpusOf(frame.model);
+        const entries = [{ color: 'running', words: mix ? `ran ${formatShare(mix.running / n)}` : 'ran' },
+                         ...(mix ? CAUSES.map((word, cause) => ({ color: `cause-${word}`, share: mix.cores[cause] / n, word }))
+                                 .filter((one) => one.share >= 0.0005)
+                                 .map(({ color, share, word }) => ({ color, words: `${word} ${formatShare(share)}` }))
+                                 : [{ color: 'runnable', words: 'could run' }])];
+        let x = 4;
+
+        context.font = `10.5px ${colors.sans || 'sans-serif'}`;
+        for (const { color, words } of entries) {
+                context.fillStyle = colors[color];
+                context.fillRect(x, y - 4, 9, 9);
+                context.fillStyle = colors.muted;
+                context.fillText(words, x + 12, y + 1);
+                x += context.measureText(words).width + 24;
+        }
+        paintLabel(context, mix ? causes.note : frame.lack, x - 4, frame.width, y - 1, 2);
+        context.font = `11.5px ${colors.sans || 'sans-serif'}`;
 }
 
 /** @param {TimelineFrame} frame @param {{ from: number, to: number, isAll: boolean }} range */

@@ -25,6 +25,8 @@ const TRACK_HEADER_PX = 20;
  */
 const TRACK_TOP_PX = { load: 1, cpu: 1, frames: 2, thread: 3 };
 const TRACK_GAP_PX = 5;
+/** The room for the legend below the load. */
+export const LOAD_LEGEND_PX = 15;
 /**
  * The order of a track's lanes.
  * @type {{ [kind: string]: number }}
@@ -90,7 +92,7 @@ export function timelineRows(model, choice) {
                 .filter((track) => track !== undefined && !first.includes(track));
         const rest = model.tracks.filter((track) => !choice.pinned.includes(keyOfTrack(track)) && !first.includes(track) &&
                 (track.kind !== 'load' || track.lanes.some((lane) => lane.kind === 'cpu_time')));
-        const own = rest.filter((track) => track.process === null || track.process === undefined)
+        const own = [...loadAlone(model, rest), ...rest].filter((track) => track.process === null || track.process === undefined)
                 .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
         let y = 0;
         /** @param {TimelineRow} row */
@@ -158,6 +160,23 @@ function putProcess(model, process, tracks, choice, put) {
                         put(trackRow(model, track, choice, false));
 }
 
+/** The lane of a load without sums of CPU time: the causes of idle CPUs alone are drawn in it. */
+export const NO_LANE = -1;
+
+/**
+ * The row of the CPUs of a recording that runs, or of one without context switches, if it says how many CPUs there were.
+ * @param {TraceModel} model
+ * @param {TrackOfModel[]} tracks
+ * @returns {TrackOfModel[]}
+ */
+function loadAlone(model, tracks) {
+        if (model.progress < 1 || model.nCpus === 0 || tracks.some((track) => track.kind === 'load') ||
+            !model.tracks.some((track) => track.kind === 'thread'))
+                return [];
+        return [{ id: NO_LANE, kind: 'load', title: 'CPU load', process: null, thread: null, unit: 'CPUs',
+                  lanes: [{ id: NO_LANE, kind: 'cpu_time', depth: 0, items: 0 }] }];
+}
+
 /**
  * The lanes of the load, one over the other: the one that covers the others comes last.
  * @param {TrackOfModel} track
@@ -173,7 +192,8 @@ function loadRow(track, choice, isPinned) {
         const lanes = track.lanes.filter((lane) => lane.kind === 'cpu_time').sort((a, b) => b.depth - a.depth)
                 .map((lane) => ({ lane, track, y, height }));
 
-        return { kind: 'track', title: 'CPUs in use', track, key, y: 0, height: y + height + TRACK_GAP_PX, isOpen, isPinned,
+        return { kind: 'track', title: 'CPUs in use', track, key, y: 0,
+                 height: y + height + (isOpen ? LOAD_LEGEND_PX : 0) + TRACK_GAP_PX, isOpen, isPinned,
                  nHidden: 0, lanes };
 }
 

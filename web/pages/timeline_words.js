@@ -29,7 +29,8 @@ export function wordsOfHit(viewer, hit, later) {
         if (hit.count === 0)
                 return [`${hit.row.title}: ${kind}, nothing here`];
         if (kind === 'cpu_time')
-                return wordsOfParallel(model, { begin: hit.begin, end: hit.end, ran: hit.longestBegin, wanted: hit.longestNs });
+                return wordsOfParallel(model, { begin: hit.begin, end: hit.end, ran: hit.longestBegin, wanted: hit.longestNs,
+                                                causes: hit.causes ?? null });
         if (kind === 'plot' || kind === 'counter' || kind === 'memory')
                 return [hit.row.title, hit.longestBegin === hit.longestNs ? formatValue(hit.longestNs, hit.lane.track.unit)
                         : `${formatValue(hit.longestBegin, hit.lane.track.unit)} to ${formatValue(hit.longestNs, hit.lane.track.unit)}, ` +
