@@ -188,6 +188,9 @@ static int builder_take_event(void *context, struct walked_thread *thread, const
         r = timeline_states_event(&b->states, (uint32_t)track, thread, event, err);
         if (r == 0 && (event->op == TRACE_OP_MESSAGE || event->op == TRACE_OP_MESSAGE_TEXT))
                 r = add_message(b, (uint32_t)track, thread->id, event, err);
+        if (r == 0 && event->op == TRACE_OP_ZONE_KEY &&
+            timeline_launches_add_key(&b->shared.launches, thread, event) < 0)
+                r = builder_no_memory(err);
         if (r == 0)
                 r = ordered_events_add(&b->shared.events, &b->walk, thread, event, err);
         return r < 0 ? r : builder_count(b, event->time_ns, err);

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_lane.h"
+#include "timeline/timeline_launches.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ static void put_track(const struct timeline_track *track, struct byte_buffer *ou
         byte_buffer_add_u32(out, track->thread);
         byte_buffer_add_u32(out, track->number);
         byte_buffer_add_u32(out, track->lane);
+        byte_buffer_add_u64(out, track->busy_ns);
         byte_buffer_add_u32(out, track->title);
         byte_buffer_add_u32(out, track->title_bytes);
         byte_buffer_add_u32(out, track->unit);
@@ -118,6 +120,22 @@ static void put_messages(const struct timeline_index *t, struct byte_buffer *out
         }
 }
 
+static void put_launches(const struct timeline_index *t, struct byte_buffer *out)
+{
+        byte_buffer_add_u64(out, t->n_launches_left_out);
+        byte_buffer_add_u32(out, t->n_launches);
+        for (uint32_t i = 0; i < t->n_launches; i++) {
+                const struct timeline_launch *launch = &t->launches[i];
+
+                byte_buffer_add_u64(out, launch->host_ns);
+                byte_buffer_add_u64(out, launch->device_ns);
+                byte_buffer_add_u32(out, launch->host_track);
+                byte_buffer_add_u32(out, launch->host_location);
+                byte_buffer_add_u32(out, launch->device_track);
+                byte_buffer_add_u32(out, launch->device_location);
+        }
+}
+
 static int encode_directory(struct timeline_index *t, struct byte_buffer *out, struct error *err)
 {
         int r = 0;
@@ -128,6 +146,7 @@ static int encode_directory(struct timeline_index *t, struct byte_buffer *out, s
         byte_buffer_add_u64(out, t->texts.used_bytes);
         byte_buffer_add(out, t->texts.data, t->texts.used_bytes);
         put_messages(t, out);
+        put_launches(t, out);
         byte_buffer_add_u32(out, t->n_lanes);
         for (uint32_t i = 0; i < t->n_lanes && r == 0; i++)
                 r = put_lane(t, t->lanes[i], out, err);
@@ -260,6 +279,7 @@ static int decode_tracks(struct timeline_index *t, struct byte_reader *in)
                 track->thread = bytes_u32(in);
                 track->number = bytes_u32(in);
                 track->lane = bytes_u32(in);
+                track->busy_ns = bytes_u64(in);
                 track->title = bytes_u32(in);
                 track->title_bytes = bytes_u32(in);
                 track->unit = bytes_u32(in);
@@ -298,6 +318,33 @@ static int decode_messages(struct timeline_index *t, struct byte_reader *in)
                 r = at ? intern_append(&t->messages, at, (size_t)n_bytes) : -EBADMSG;
         }
         return r == -EOVERFLOW ? -EBADMSG : r;
+}
+
+static int decode_launches(struct timeline_index *t, struct byte_reader *in)
+{
+        uint32_t n;
+
+        t->n_launches_left_out = bytes_u64(in);
+        n = bytes_u32(in);
+        if (in->short_read || n > TIMELINE_LAUNCHES_MAX)
+                return -EBADMSG;
+        t->launches = calloc((size_t)n + 1, sizeof(*t->launches));
+        if (!t->launches)
+                return -ENOMEM;
+        t->launches_capacity = (size_t)n + 1;
+        for (; t->n_launches < n && !in->short_read; t->n_launches++) {
+                struct timeline_launch *launch = &t->launches[t->n_launches];
+
+                launch->host_ns = bytes_u64(in);
+                launch->device_ns = bytes_u64(in);
+                launch->host_track = bytes_u32(in);
+                launch->host_location = bytes_u32(in);
+                launch->device_track = bytes_u32(in);
+                launch->device_location = bytes_u32(in);
+                if (launch->host_track >= t->n_tracks || launch->device_track >= t->n_tracks)
+                        return -EBADMSG;
+        }
+        return in->short_read ? -EBADMSG : timeline_launches_sort(t);
 }
 
 static int decode_lane(struct timeline_index *t, struct byte_reader *in)
@@ -339,6 +386,8 @@ static int decode_directory(struct timeline_index *t, const uint8_t *bytes, size
                 r = decode_texts(t, &in);
         if (r == 0)
                 r = decode_messages(t, &in);
+        if (r == 0)
+                r = decode_launches(t, &in);
         if (r < 0)
                 return r;
         n_lanes = bytes_u32(&in);

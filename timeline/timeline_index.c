@@ -62,6 +62,8 @@ void timeline_index_deinit(struct timeline_index *t)
                 timeline_lane_free(&t->pages, t->lanes[i]);
         free(t->lanes);
         free(t->tracks);
+        free(t->launches);
+        free(t->launches_by_device);
         byte_buffer_deinit(&t->texts);
         intern_deinit(&t->keys);
         intern_deinit(&t->messages);
@@ -194,6 +196,11 @@ static uint64_t to_units(const struct timeline_index *t, uint64_t raw_ns)
         uint64_t units = raw_ns > t->start_ns ? (raw_ns - t->start_ns) >> t->unit_log2 : 0;
 
         return units < TIMELINE_TIME_MAX ? units : TIMELINE_TIME_MAX;
+}
+
+uint64_t timeline_index_time(const struct timeline_index *t, uint64_t raw_ns)
+{
+        return to_units(t, raw_ns) << t->unit_log2;
 }
 
 int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struct timeline_raw_span *span,

@@ -32,6 +32,7 @@
 
 struct error;
 struct timeline_lane;
+struct timeline_launch;
 
 #define TIMELINE_HEAD_BYTES     4096                /* of the file: see timeline_directory.h */
 #define TIMELINE_LANES_MAX      (UINT32_C(1) << 16) /* spans of further ones are counted and left out */
@@ -109,6 +110,7 @@ struct timeline_track {
         uint32_t
                 number; /* CPU, lock, device; string of a plot, a set of frames, a pool; event of a counter */
         uint32_t lane;  /* of a device */
+        uint64_t busy_ns;            /* of a device's lane: time in which one of its zones ran */
         uint32_t title, title_bytes; /* in `texts` */
         uint32_t unit,
                 unit_bytes; /* in `texts`; of values: "bytes", "instructions/s"; of a device: how exact its
@@ -142,6 +144,11 @@ struct timeline_index {
         size_t tracks_capacity, lanes_capacity;
         uint64_t open_bytes_max; /* of `pages` */
         uint64_t n_left_out;     /* spans beyond TIMELINE_LANES_MAX lanes, values that are not finite */
+        struct timeline_launch *launches; /* heap; by their zone of a thread: timeline_launches_sort() */
+        uint32_t *launches_by_device;     /* heap; indices, by their zone of a device */
+        size_t launches_capacity;
+        uint32_t n_launches;
+        uint64_t n_launches_left_out; /* keys and zones beyond a limit */
 };
 
 /*
@@ -182,6 +189,9 @@ int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t r
 
 /* Gives the text of a message a number, for `what`; 0 if there is no room for more.  Returns 0 or -ENOMEM. */
 int timeline_index_add_message(struct timeline_index *t, struct text_view text, uint32_t *ret_what);
+
+/* An instant of CLOCK_MONOTONIC_RAW as lanes have it: ns since the start of the recording. */
+uint64_t timeline_index_time(const struct timeline_index *t, uint64_t raw_ns);
 
 /* Descriptions of lanes and tracks, for the model; borrowed, valid until the index grows. */
 struct text_view timeline_index_title(const struct timeline_index *t, uint32_t track);

@@ -259,6 +259,18 @@ static int find_device_track(struct timeline_shared *s, const struct device_zone
         return name_device_lane(s, *ret_track, zone->device, zone->lane, err);
 }
 
+/* Zones come by their begin. */
+static void add_busy(struct timeline_shared *s, uint32_t track, const struct device_zone *zone)
+{
+        uint64_t *until_ns = &s->tracks[track].busy_until_ns;
+
+        if (zone->end_ns <= *until_ns)
+                return;
+        s->index->tracks[track].busy_ns += zone->end_ns -
+                                           (zone->begin_ns > *until_ns ? zone->begin_ns : *until_ns);
+        *until_ns = zone->end_ns;
+}
+
 /* A track is a lane of a device; its rows are the depths of its first sub-lane, then those of the next. */
 static int shared_take_device(void *context, const struct device_zone *zone, const struct device_place *place,
                               struct error *err)
@@ -271,6 +283,9 @@ static int shared_take_device(void *context, const struct device_zone *zone, con
 
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
+        add_busy(s, row.track, zone);
+        if (timeline_launches_add_zone(&s->launches, zone, row.track) < 0)
+                return shared_no_memory(err);
         return timeline_lane_list_add(&s->tracks[row.track].lanes, s->index, row, &span, err);
 }
 
@@ -442,6 +457,7 @@ int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index
 
         *s = (struct timeline_shared){ .index = index, .dictionary = dictionary };
         ordered_events_init(&s->events, &request);
+        timeline_launches_init(&s->launches, index, dictionary);
         memory_stats_init(&s->memory, dictionary, 0);
         intern_init(&s->device_plots, sizeof(struct device_plot_key), TIMELINE_LANES_MAX);
         event_order_init(&s->device_marks, 0, shared_take_placed, s);
@@ -464,6 +480,7 @@ void timeline_shared_deinit(struct timeline_shared *s)
         lock_stats_deinit(&s->locks);
         memory_stats_deinit(&s->memory);
         device_tracks_deinit(&s->devices);
+        timeline_launches_deinit(&s->launches);
         intern_deinit(&s->device_plots);
         event_order_deinit(&s->device_marks);
         s->tracks = NULL;
@@ -495,5 +512,7 @@ int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct er
                 r = device_tracks_finish(&s->devices, err);
         if (r == 0)
                 r = event_order_finish(&s->device_marks, err);
+        if (r == 0 && timeline_launches_join(&s->launches) < 0)
+                r = shared_no_memory(err);
         return r == 0 ? name_locks(s, err) : r;
 }

@@ -9,7 +9,8 @@
  *      plots    a track for each name in a process
  *      frames   a lane for each set: from one mark to the next, or from a beginning to an end
  *      memory   bytes in use in a pool, after each change
- *      devices  a track for each lane of a device; zones by depth, and where they cross, further down
+ *      devices  a track for each lane of a device; zones by depth, and where they cross, further down; the
+ *               zones of threads that they belong to
  *
  * Memory: that of the statistics, which commands use as well, and some bytes a track.
  */
@@ -22,6 +23,7 @@
 #include "analyze/walk/ordered_events.h"
 #include "base/intern.h"
 #include "timeline/timeline_lane_list.h"
+#include "timeline/timeline_launches.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +42,7 @@ struct timeline_shared_track {
         struct timeline_lane_list lanes;
         struct timeline_lane_list waiters; /* of a lock; of a device its moments */
         uint64_t begin_ns;                 /* of the frame that is open */
+        uint64_t busy_until_ns;            /* of a device: the last end so far */
         uint32_t n_frames;
         bool is_open;
 };
@@ -51,6 +54,7 @@ struct timeline_shared {
         struct lock_stats locks;
         struct memory_stats memory;
         struct device_tracks devices;
+        struct timeline_launches launches;    /* for the builder to add keys */
         struct intern device_plots;           /* struct device_plot_key */
         struct event_order device_marks;      /* values and moments of devices, by their time on the device */
         struct timeline_shared_track *tracks; /* heap; by track id */

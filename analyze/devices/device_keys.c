@@ -27,9 +27,14 @@ struct taking {
 
 /* ------------------------------------------------------------------ zones of threads */
 
-static int add_key(struct taking *t, const struct walked_thread *thread, const struct trace_event *event)
+void device_keys_init(struct device_keys *k, const struct trace_dictionary *dictionary)
 {
-        struct device_keys *k = t->keys;
+        *k = (struct device_keys){ .dictionary = dictionary };
+}
+
+int device_keys_add(struct device_keys *k, const struct walked_thread *thread,
+                    const struct trace_event *event)
+{
         const struct timeline_zone *zone = trace_walk_zone_at(thread, event->zone_key.level);
         const struct trace_thread *row;
         const struct trace_process *process;
@@ -40,9 +45,7 @@ static int add_key(struct taking *t, const struct walked_thread *thread, const s
                 k->n_lost++;
                 return 0;
         }
-        if (array_reserve(&k->zones, &k->capacity, (size_t)k->n_zones + 1, sizeof(*k->zones)) < 0 ||
-            array_reserve(&t->before, &t->before_capacity, (size_t)k->n_zones + 1, sizeof(*t->before)) < 0 ||
-            array_reach(&t->open, &t->open_capacity, &t->n_open, thread->id, sizeof(*t->open)) < 0)
+        if (array_reserve(&k->zones, &k->capacity, (size_t)k->n_zones + 1, sizeof(*k->zones)) < 0)
                 return -ENOMEM;
         row = trace_dictionary_row(k->dictionary, TRACE_TABLE_THREADS, thread->id);
         process = trace_dictionary_row(k->dictionary, TRACE_TABLE_PROCESSES, row->process);
@@ -56,6 +59,19 @@ static int add_key(struct taking *t, const struct walked_thread *thread, const s
                 .process = row->process,
                 .recording = process->recording,
         };
+        return 1;
+}
+
+static int add_key(struct taking *t, const struct walked_thread *thread, const struct trace_event *event)
+{
+        struct device_keys *k = t->keys;
+        int r = device_keys_add(k, thread, event);
+
+        if (r != 1)
+                return r;
+        if (array_reserve(&t->before, &t->before_capacity, k->n_zones, sizeof(*t->before)) < 0 ||
+            array_reach(&t->open, &t->open_capacity, &t->n_open, thread->id, sizeof(*t->open)) < 0)
+                return -ENOMEM;
         t->before[k->n_zones - 1] = t->open[thread->id - 1];
         t->open[thread->id - 1] = k->n_zones;
         return 0;
@@ -160,7 +176,7 @@ int device_keys_take(struct device_keys *k, struct loaded_trace *trace, struct e
         struct trace_walk walk;
         int r;
 
-        *k = (struct device_keys){ .dictionary = trace->dictionary };
+        device_keys_init(k, trace->dictionary);
         if (trace_dictionary_count(trace->dictionary, TRACE_TABLE_DEVICES) == 0)
                 return 0;
         r = trace_walk_init(&walk, trace, NULL, &sink);
@@ -173,20 +189,30 @@ int device_keys_take(struct device_keys *k, struct loaded_trace *trace, struct e
         free(t.before);
         if (r < 0)
                 return r;
+        return device_keys_sort(k) < 0 ? error_set(err, -ENOMEM, "joining devices with zones: out of memory")
+                                       : 0;
+}
+
+static void free_orders(struct device_keys *k)
+{
+        free(k->by_process);
+        free(k->by_recording);
+        free(k->by_zone);
+}
+
+int device_keys_sort(struct device_keys *k)
+{
+        free_orders(k);
         k->by_process = sort(k, compare_by_process);
         k->by_recording = sort(k, compare_by_recording);
         k->by_zone = sort(k, compare_by_zone);
-        if (!k->by_process || !k->by_recording || !k->by_zone)
-                return error_set(err, -ENOMEM, "joining devices with zones: out of memory");
-        return 0;
+        return k->by_process && k->by_recording && k->by_zone ? 0 : -ENOMEM;
 }
 
 void device_keys_deinit(struct device_keys *k)
 {
+        free_orders(k);
         free(k->zones);
-        free(k->by_process);
-        free(k->by_recording);
-        free(k->by_zone);
         *k = (struct device_keys){ .zones = NULL };
 }
 

@@ -2,7 +2,8 @@
 /*
  * analyze/devices/device_keys.h - which zones of threads the zones of devices belong to, by their keys
  *
- * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_lines, exports
+ * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_lines,
+ *                   timeline_launches, exports
  *
  * A zone of a thread and a zone of a device belong together if both have the same key, of the same space, in
  * one process.  A device of no process joins all processes of its recording.  Several zones may have said one
@@ -22,6 +23,8 @@ struct device_zone;
 struct error;
 struct loaded_trace;
 struct trace_dictionary;
+struct trace_event;
+struct walked_thread;
 
 #define DEVICE_KEYS_MAX (UINT32_C(1) << 20)
 
@@ -51,6 +54,16 @@ struct device_keys {
  */
 int device_keys_take(struct device_keys *k, struct loaded_trace *trace, struct error *err);
 void device_keys_deinit(struct device_keys *k);
+
+/*
+ * The same in the walk of a caller that has one:
+ * device_keys_add()   of an event ZONE_KEY; returns 1, 0 (left out), -ENOMEM; `end_ns` stays UINT64_MAX
+ * device_keys_sort()  before any question, anew after more keys; returns 0 or -ENOMEM
+ */
+void device_keys_init(struct device_keys *k, const struct trace_dictionary *dictionary);
+int device_keys_add(struct device_keys *k, const struct walked_thread *thread,
+                    const struct trace_event *event);
+int device_keys_sort(struct device_keys *k);
 
 /* Whether the zone of a device has a key at all. */
 bool device_keys_has_key(const struct device_zone *zone);

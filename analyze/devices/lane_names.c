@@ -114,25 +114,34 @@ void lane_names_put_own(const struct lane_names *l, struct byte_buffer *b, uint3
         put_sublane(b, sublane);
 }
 
-/* A parent is an earlier row, so that each way up ends. */
-void lane_names_put_path(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane)
+/* The rows down to a track.  A parent is an earlier row, so that each way up ends. */
+static size_t find_path(const struct lane_names *l, uint32_t track, uint32_t *path)
 {
-        uint32_t track = lane_names_track(l, device, lane), path[LANE_NAMES_DEPTH_MAX];
+        uint32_t up[LANE_NAMES_DEPTH_MAX];
         size_t n = 0;
 
-        if (track == 0)
-                put_number(b, lane);
         for (; track != 0 && n < LANE_NAMES_DEPTH_MAX; track = row_of(l, track)->parent)
-                path[n++] = track;
-        while (n-- > 0) {
-                put_track(l, b, path[n]);
-                if (n != 0)
+                up[n++] = track;
+        for (size_t i = 0; i < n; i++)
+                path[i] = up[n - 1 - i];
+        return n;
+}
+
+void lane_names_put_path(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane)
+{
+        uint32_t path[LANE_NAMES_DEPTH_MAX];
+        size_t n = find_path(l, lane_names_track(l, device, lane), path);
+
+        if (n == 0)
+                put_number(b, lane);
+        for (size_t i = 0; i < n; i++) {
+                if (i != 0)
                         put_words(b, divider);
+                put_track(l, b, path[i]);
         }
 }
 
-void lane_names_put_whole(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane,
-                          uint32_t sublane)
+static void put_device(const struct lane_names *l, struct byte_buffer *b, uint32_t device)
 {
         const struct trace_device *row = trace_dictionary_row(l->dictionary, TRACE_TABLE_DEVICES, device);
         struct text_view name = trace_dictionary_text(l->dictionary, row->name);
@@ -141,7 +150,30 @@ void lane_names_put_whole(const struct lane_names *l, struct byte_buffer *b, uin
                 put_text(b, name);
         else
                 put_words(b, "device");
+}
+
+void lane_names_put_whole(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane,
+                          uint32_t sublane)
+{
+        put_device(l, b, device);
         put_words(b, lane_names_track(l, device, lane) != 0 ? divider : " ");
         lane_names_put_path(l, b, device, lane);
         put_sublane(b, sublane);
+}
+
+bool lane_names_put_part(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane,
+                         size_t index)
+{
+        uint32_t path[LANE_NAMES_DEPTH_MAX];
+        size_t n = find_path(l, lane_names_track(l, device, lane), path);
+
+        if (index == 0)
+                put_device(l, b, device);
+        else if (index <= n)
+                put_track(l, b, path[index - 1]);
+        else if (n == 0 && index == 1)
+                put_number(b, lane);
+        else
+                return false;
+        return true;
 }

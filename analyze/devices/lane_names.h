@@ -12,6 +12,7 @@
 
 #include "base/intern.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,5 +47,12 @@ void lane_names_put_own(const struct lane_names *l, struct byte_buffer *b, uint3
 void lane_names_put_path(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane);
 void lane_names_put_whole(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane,
                           uint32_t sublane);
+
+/*
+ * lane_names_put_part() - the parts of lane_names_put_whole(), one by one: "chip 0", "core 1,2", "BRISC"
+ * Returns whether there is a part of that index; it may be without a letter.
+ */
+bool lane_names_put_part(const struct lane_names *l, struct byte_buffer *b, uint32_t device, uint32_t lane,
+                         size_t index);
 
 #endif /* ANALYZE_DEVICES_LANE_NAMES_H */

@@ -123,6 +123,27 @@ test("a file's lanes decode to what was encoded, with times beyond 32 bits", () 
         assert.strictEqual(lanes.get(4)().n, 0);
 });
 
+test('pairs of zones in a file are found from both ends', () => {
+        const FileLaunches = inPages('FileLaunches');
+        const pairs = new FileLaunches([1, 100, 7, 5, 112, 3, 1, 100, 7, 6, 115, 4, 1, 200, 7, 5, 212, 3, 9, 9]);
+        assert.deepEqual(pairs.of({ id: 1 }, 100, 7), { n: 2, ends: [{ track: 5, begin_ns: 112, what: 3 },
+                { track: 6, begin_ns: 115, what: 4 }] });
+        assert.deepEqual(pairs.of({ id: 6 }, 115, 4), { n: 1, ends: [{ track: 1, begin_ns: 100, what: 7 }] });
+        assert.deepEqual(pairs.of({ id: 1 }, 100, 8), { n: 0, ends: [] });
+        assert.deepEqual(new FileLaunches([]).of({ id: 1 }, 100, 7), { n: 0, ends: [] });
+});
+
+test('a line is cut at the edges of a picture', () => {
+        const clip = (x1, y1, x2, y2) => inPages('clipLine')({ x: x1, y: y1 }, { x: x2, y: y2 }, { top: 10, right: 100, bottom: 50 });
+        assert.deepEqual(clip(10, 20, 90, 40), [0, 1]);
+        assert.deepEqual(clip(50, 20, 150, 20), [0, 0.5]);
+        assert.deepEqual(clip(50, 0, 50, 80), [0.125, 0.625]);
+        assert.deepEqual(clip(50, 80, 50, 0), [0.375, 0.875]);
+        assert.strictEqual(clip(-10, 20, -5, 40), null);
+        assert.strictEqual(clip(50, 60, 90, 60), null);
+        assert.strictEqual(clip(99, 5, 119, 25), null);
+});
+
 test('lanes that are cut off, or of another kind, are refused with words', () => {
         const whole = bufferOf(encodeFileLanes([{ id: 3, spans: [[5, 9, 1], [10, 11, 2], [12, 19, 1]] }]));
         for (let length = 0; length < whole.byteLength; length += 8) {

@@ -60,6 +60,28 @@ static void tear_down(void)
         trace_builder_deinit(&builder);
 }
 
+/* After the device come the parts of the path, one by one. */
+static void check_parts(struct byte_buffer *b, uint32_t device, uint32_t lane, const char *path)
+{
+        size_t n = 0;
+
+        byte_buffer_clear(b);
+        while (lane_names_put_part(&names, b, device, lane, n + 1)) {
+                byte_buffer_add(b, " / ", 3);
+                n++;
+        }
+        ck_assert_uint_ge(n, 1);
+        b->used_bytes -= 3;
+        byte_buffer_add(b, "", 1);
+        ck_assert_str_eq((const char *)b->data, path);
+        byte_buffer_clear(b);
+        ck_assert(lane_names_put_part(&names, b, device, lane, 0));
+        byte_buffer_add(b, "", 1);
+        ck_assert_str_eq((const char *)b->data, device == 1 ? "chip 0" : "device");
+        byte_buffer_clear(b);
+        ck_assert(!lane_names_put_part(&names, b, device, lane, n + 1));
+}
+
 START_TEST(test_names)
 {
         static const struct {
@@ -89,6 +111,7 @@ START_TEST(test_names)
                 lane_names_put_whole(&names, &b, table[i].device, table[i].lane, table[i].sublane);
                 byte_buffer_add(&b, "", 1);
                 ck_assert_str_eq((const char *)b.data, table[i].whole);
+                check_parts(&b, table[i].device, table[i].lane, table[i].path);
                 byte_buffer_deinit(&b);
         }
         ck_assert_uint_eq(lane_names_track(&names, 1, 5), 0);

@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "timeline/timeline_builder.h"
 #include "timeline/timeline_index.h"
+#include "timeline/timeline_launches.h"
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
 #include "web/file/html_parts.h"
@@ -123,6 +124,7 @@ static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t 
 #define MERGE_FIRST_LOG2   8 /* 256 ns */
 #define MERGE_STEP_LOG2    2
 #define MERGE_LAST_LOG2    52
+#define LAUNCHES_MAX       200000 /* pairs of zones, for arrows: a few bytes each when packed */
 #define POLICY                                                                                                    \
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; " \
         "style-src 'unsafe-inline'; img-src data:\">\n"
@@ -136,7 +138,7 @@ struct html_parts {
         struct html_redaction redaction;
         struct html_answers answers;
         struct byte_buffer all, details; /* without and with answers about single zones and functions */
-        struct byte_buffer samples, stacks, strings, lanes;
+        struct byte_buffer samples, stacks, strings, launches, lanes;
         unsigned merged_log2;
         bool has_details, has_samples, has_lanes;
 };
@@ -242,6 +244,34 @@ static int pack_strings(struct html_parts *p, struct error *err)
         return r;
 }
 
+/* [track, begin, location, track, begin, location, ...]: a zone of a thread, then one of a device. */
+static int pack_launches(struct html_parts *p, struct error *err)
+{
+        struct byte_buffer text = { .data = NULL };
+        json_t *list = json_array();
+        int r;
+
+        if (p->index.n_launches == 0 || p->index.n_launches > LAUNCHES_MAX) {
+                json_decref(list);
+                return 0;
+        }
+        for (uint32_t i = 0; list && i < p->index.n_launches; i++) {
+                const struct timeline_launch *launch = &p->index.launches[i];
+                const uint64_t numbers[] = {
+                        launch->host_track,   launch->host_ns,   launch->host_location,
+                        launch->device_track, launch->device_ns, launch->device_location
+                };
+
+                for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
+                        (void)json_array_append_new(list, json_value_number(numbers[k]));
+        }
+        r = view_model_print(list, &text, err);
+        if (r == 0)
+                r = pack(&p->launches, &text, err);
+        byte_buffer_deinit(&text);
+        return r;
+}
+
 /*
  * ---- fitting --------------------------------------------------------------------------------------------
  */
@@ -256,7 +286,7 @@ static uint64_t count_others(const struct html_parts *p)
                 if (page_files_find(names[i], &file))
                         n += file.text.n_bytes;
         n += p->has_details ? p->details.used_bytes : p->all.used_bytes;
-        n += p->strings.used_bytes;
+        n += p->strings.used_bytes + p->launches.used_bytes;
         return n + (p->has_samples ? p->samples.used_bytes + p->stacks.used_bytes : 0);
 }
 
@@ -381,6 +411,9 @@ static void say_left_out(const struct html_parts *p, struct byte_buffer *words)
                 html_file_say(words, "zones and other items shorter than %.1f ms are merged", ns / 1e6);
         else if (ns > 0)
                 html_file_say(words, "zones and other items shorter than %.1f us are merged", ns / 1e3);
+        if (p->has_lanes && p->index.n_launches > LAUNCHES_MAX)
+                html_file_say(words, "arrows to work of devices are left out: there are more than %d",
+                              LAUNCHES_MAX);
         if (!p->has_samples && (p->samples.used_bytes > 0 || p->samples.failed))
                 html_file_say(words, "samples are left out: there are no sums over a selected range");
         if (!p->has_details)
@@ -456,6 +489,8 @@ static void put_data(const struct html_parts *p, const struct byte_buffer *model
         if (p->has_lanes) {
                 put_element(out, "lanes", &p->lanes);
                 put_element(out, "strings", &p->strings);
+                if (p->launches.used_bytes > 0)
+                        put_element(out, "launches", &p->launches);
         }
         if (p->has_samples) {
                 put_element(out, "samples", &p->samples);
@@ -494,11 +529,8 @@ static int make_parts(struct html_parts *p, struct error *err)
         static const struct {
                 const char *stage;
                 int (*make)(struct html_parts *p, struct error *err);
-        } stages[] = { { "the index", open_parts },
-                       { "tables", pack_answers },
-                       { "samples", pack_samples },
-                       { "names", pack_strings },
-                       { "the timeline", fit } };
+        } stages[] = { { "the index", open_parts }, { "tables", pack_answers },  { "samples", pack_samples },
+                       { "names", pack_strings },   { "arrows", pack_launches }, { "the timeline", fit } };
         int r = 0;
 
         for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]) && r == 0; i++) {
@@ -511,8 +543,8 @@ static int make_parts(struct html_parts *p, struct error *err)
 
 static void free_parts(struct html_parts *p)
 {
-        struct byte_buffer *const buffers[] = { &p->all,    &p->details, &p->samples,
-                                                &p->stacks, &p->strings, &p->lanes };
+        struct byte_buffer *const buffers[] = { &p->all,     &p->details,  &p->samples, &p->stacks,
+                                                &p->strings, &p->launches, &p->lanes };
 
         for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
                 byte_buffer_deinit(buffers[i]);

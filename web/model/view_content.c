@@ -7,12 +7,14 @@
 #include "format/trace_spec.h"
 #include "timeline/timeline_builder.h"
 #include "timeline/timeline_index.h"
+#include "timeline/timeline_launches.h"
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
 #include "web/follow/live_trace.h"
 #include "web/request/web_request.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are copied as they are in memory");
@@ -204,6 +206,44 @@ int view_content_put_found(struct view_content *c, const struct web_request *req
                                           (json_int_t)found.begin_ns, "end_ns", (json_int_t)found.end_ns,
                                           "what", (json_int_t)found.what),
                                 out, err);
+}
+
+static json_t *make_launch_end(const struct timeline_launch *launch, bool is_device)
+{
+        return json_pack("{s:I,s:I,s:I}", "track",
+                         (json_int_t)(is_device ? launch->device_track : launch->host_track), "begin_ns",
+                         (json_int_t)(is_device ? launch->device_ns : launch->host_ns), "what",
+                         (json_int_t)(is_device ? launch->device_location : launch->host_location));
+}
+
+int view_content_put_launches(struct view_content *c, const struct web_request *request,
+                              struct byte_buffer *out, struct error *err)
+{
+        const struct timeline_launch *found[VIEW_CONTENT_LAUNCHES_MAX];
+        struct timeline_launch_search search = { .begin_ns = request->at_ns, .location = request->what };
+        struct timeline_lane_facts lane;
+        uint32_t n, n_max = VIEW_CONTENT_LAUNCHES_MAX;
+        json_t *ends;
+        int r = check_index(c, err);
+
+        if (r < 0)
+                return r;
+        if (request->ids[0] >= c->index->n_lanes)
+                return error_set(err, -EINVAL, "there is no lane %" PRIu32, request->ids[0]);
+        if (c->builder && timeline_launches_join(&c->builder->shared.launches) < 0)
+                return error_set(err, -ENOMEM, "joining devices with zones: out of memory");
+        lane = timeline_index_lane_facts(c->index, request->ids[0]);
+        search.track = lane.track;
+        search.is_device = lane.kind == TIMELINE_LANE_DEVICE;
+        n = timeline_launches_find(c->index, &search, found, n_max);
+        ends = json_array();
+        for (uint32_t i = 0; ends && i < (n < n_max ? n : n_max); i++) {
+                json_t *end = make_launch_end(found[i], !search.is_device);
+
+                if (end)
+                        (void)json_array_append_new(ends, end);
+        }
+        return view_model_print(json_pack("{s:I,s:o*}", "n", (json_int_t)n, "ends", ends), out, err);
 }
 
 int view_content_put_strings(struct view_content *c, const struct web_request *request,

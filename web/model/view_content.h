@@ -28,14 +28,15 @@ struct timeline_builder;
 struct timeline_index;
 struct web_request;
 
-#define VIEW_CONTENT_ITEMS_MAX 200000 /* of one reply */
+#define VIEW_CONTENT_ITEMS_MAX    200000 /* of one reply */
+#define VIEW_CONTENT_LAUNCHES_MAX 64     /* of one zone; more are counted */
 
 struct view_content {
         struct loaded_trace *trace;     /* borrowed */
         struct view_names names;        /* of the trace */
         const struct live_frames *live; /* borrowed; in place of `names` while the trace grows; else NULL */
         /* borrowed; of `index` while the trace grows: what is not over; else NULL */
-        const struct timeline_builder *builder;
+        struct timeline_builder *builder;
         struct timeline_index *index; /* borrowed; NULL = none yet */
         double progress;              /* of the index, 0 .. 1 */
         bool is_whole;                /* the index does not grow any more */
@@ -71,6 +72,8 @@ int view_content_put_lanes(struct view_content *c, const struct web_request *req
                            struct error *err);
 int view_content_put_found(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
                            struct error *err);
+int view_content_put_launches(struct view_content *c, const struct web_request *request,
+                              struct byte_buffer *out, struct error *err);
 int view_content_put_strings(struct view_content *c, const struct web_request *request,
                              struct byte_buffer *out, struct error *err);
 int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_buffer *out,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "web/model/view_content.h"
 
+#include "analyze/devices/lane_names.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
@@ -173,29 +174,54 @@ static json_t *number_or_null(uint32_t number)
         return number != 0 ? json_integer((json_int_t)number) : json_null();
 }
 
-static json_t *make_track(const struct timeline_index *index, uint32_t id)
+/* ["chip 0", "core 1,2", "BRISC"]; null for what is no lane of a device. */
+static json_t *path_of_lane(const struct lane_names *names, const struct timeline_track *track)
+{
+        struct byte_buffer part = { .data = NULL };
+        json_t *list;
+
+        if (track->kind != TIMELINE_TRACK_DEVICE)
+                return NULL;
+        list = json_array();
+        for (size_t i = 0; list && lane_names_put_part(names, &part, track->number, track->lane, i); i++) {
+                (void)append(list, json_value_string(
+                                           (struct text_view){ (const char *)part.data, part.used_bytes }));
+                byte_buffer_clear(&part);
+        }
+        byte_buffer_deinit(&part);
+        return list;
+}
+
+static json_t *make_track(const struct timeline_index *index, const struct lane_names *names, uint32_t id)
 {
         const struct timeline_track *track = &index->tracks[id];
         struct text_view unit = timeline_index_unit(index, id);
 
-        json_t *lane = track->kind == TIMELINE_TRACK_DEVICE ? json_integer((json_int_t)track->lane) : NULL;
+        bool is_device = track->kind == TIMELINE_TRACK_DEVICE;
+        json_t *lane = is_device ? json_integer((json_int_t)track->lane) : NULL;
+        json_t *busy = is_device ? json_value_number(track->busy_ns) : NULL;
 
-        return json_pack("{s:I,s:s,s:o*,s:o*,s:o*,s:I,s:o*,s:o*,s:[]}", "id", (json_int_t)id, "kind",
-                         timeline_track_kind_name(track->kind), "title",
+        return json_pack("{s:I,s:s,s:o*,s:o*,s:o*,s:I,s:o*,s:o*,s:o*,s:o*,s:[]}", "id", (json_int_t)id,
+                         "kind", timeline_track_kind_name(track->kind), "title",
                          json_value_string(timeline_index_title(index, id)), "process",
                          number_or_null(track->process), "thread", number_or_null(track->thread), "number",
-                         (json_int_t)track->number, "lane", lane, "unit",
-                         unit.n_bytes ? json_value_string(unit) : json_null(), "lanes");
+                         (json_int_t)track->number, "lane", lane, "path", path_of_lane(names, track),
+                         "busy_ns", busy, "unit", unit.n_bytes ? json_value_string(unit) : json_null(),
+                         "lanes");
 }
 
 static json_t *list_tracks(const struct view_content *c)
 {
         const struct timeline_index *index = c->index;
-        json_t *list = json_array();
+        struct lane_names names;
+        json_t *list = lane_names_init(&names, c->trace->dictionary) == 0 ? json_array() : NULL;
 
         for (uint32_t i = 0; index && list && i < index->n_tracks; i++)
-                if (append(list, make_track(index, i)) < 0)
-                        return list;
+                if (append(list, make_track(index, &names, i)) < 0)
+                        break;
+        lane_names_deinit(&names);
+        if (index && json_array_size(list) < index->n_tracks)
+                return list;
         for (uint32_t i = 0; index && list && i < index->n_lanes; i++) {
                 json_t *track = json_array_get(list, timeline_index_lane_facts(index, i).track);
 
@@ -244,6 +270,11 @@ static json_t *list_warnings(const struct view_content *c)
                                           "new in it is left out",
                                           c->trace->version->major, c->trace->version->minor,
                                           TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR));
+        if (list && c->index && c->index->n_launches_left_out > 0)
+                (void)append(list,
+                             json_sprintf("%" PRIu64 " keys of zones and work of devices are beyond the "
+                                          "limit: they have no arrows",
+                                          c->index->n_launches_left_out));
         if (list && c->index && c->index->n_left_out > 0)
                 (void)append(list,
                              json_sprintf("%" PRIu64 " items are left out of the timeline: it has too many "

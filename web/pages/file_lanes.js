@@ -3,7 +3,11 @@
 
 import { ColumnReader } from './lanes.js';
 
-/** @typedef {import('./lanes.js').WholeLane} WholeLane */
+/**
+ * @typedef {import('./lanes.js').WholeLane} WholeLane
+ * @typedef {import('./model.js').TrackOfModel} TrackOfModel
+ * @typedef {import('./source_server.js').LaunchEnd} LaunchEnd
+ */
 
 const FILE_LANES_MAGIC = 0x4e4c5948;
 const ESCAPED = 0xffffffff;
@@ -129,4 +133,41 @@ function decodeFilePoints(reader, n, mergedLog2, nEscapes) {
                 lane.count = Uint32Array.from(columns.next());
         }
         return lane;
+}
+
+/** The ends that are named for a zone, as by `hyprof view`; more are counted. */
+const LAUNCH_ENDS_MAX = 64;
+
+/** Which zones of threads handed which work of devices over. */
+export class FileLaunches {
+        /** @param {number[]} numbers the data element `launches`: track, begin, location of a zone of a thread, then of the work */
+        constructor(numbers) {
+                this.numbers = numbers;
+                /** @type {Map<string, number[]>} where in `numbers` the other end is */
+                this.ends = new Map();
+                for (let i = 0; i + 3 <= numbers.length - numbers.length % 6; i += 3) {
+                        const key = numbers.slice(i, i + 3).join();
+                        const places = this.ends.get(key);
+                        const other = i % 6 === 0 ? i + 3 : i - 3;
+
+                        if (places) {
+                                places.push(other);
+                        } else {
+                                this.ends.set(key, [other]);
+                        }
+                }
+        }
+
+        /**
+         * @param {TrackOfModel} track
+         * @param {number} at
+         * @param {number} what
+         * @returns {{n: number, ends: LaunchEnd[]}}
+         */
+        of(track, at, what) {
+                const places = this.ends.get([track.id, at, what].join()) || [];
+                const ends = places.slice(0, LAUNCH_ENDS_MAX).map((i) => ({ track: this.numbers[i], begin_ns: this.numbers[i + 1],
+                        what: this.numbers[i + 2] }));
+                return { n: places.length, ends };
+        }
 }

@@ -14,6 +14,7 @@ import { formatCount, formatShare } from './format.js';
 import { HistogramChart } from './histogram_chart.js';
 import { bucketOf } from './lane_cache.js';
 import { STATE_PREEMPTED, STATE_RUNNABLE, STATE_RUNNING } from './model.js';
+import { wordsOfLaunch } from './timeline_launches.js';
 import { TimelinePath } from './timeline_path.js';
 import { wordsOfHit } from './timeline_words.js';
 
@@ -28,6 +29,9 @@ import { wordsOfHit } from './timeline_words.js';
  * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
+/** Zones of devices that the panel of one zone of a thread names. */
+const LAUNCHES_NAMED = 8;
+
 export class InstancePanel {
         /** @param {Viewer} viewer @param {TimelineScreen} timeline */
         constructor(viewer, timeline) {
@@ -38,6 +42,8 @@ export class InstancePanel {
                 this.hit = null;
                 /** The button that leads to the thread that woke. */
                 this.waker = el('div', {});
+                /** The zones at the other ends of its arrows. */
+                this.launches = el('div', {});
                 /** @type {AbortController|null} */
                 this.running = null;
         }
@@ -60,12 +66,13 @@ export class InstancePanel {
                                 details.replaceChildren(...more.map((line) => el('div', {}, line)));
                 });
                 this.waker = el('div', { class: 'data-tools' });
+                this.launches = el('div', { class: 'panel-launches' });
                 const details = el('div', { class: 'panel-words' }, ...words.slice(1).map((line) => el('div', {}, line)));
                 const more = el('div', { class: 'answer' });
 
                 fill(this.element, el('div', { class: 'panel-head' }, el('h2', {}, words[0]),
                                       button('×', () => this.timeline.choose(null), { class: 'quiet', 'aria-label': 'close' })),
-                     details, this.tools(hit), this.waker, more);
+                     details, this.launches, this.tools(hit), this.waker, more);
                 this.fill(more, hit, this.running.signal).catch((error) => {
                         if (this.hit === hit && !this.running?.signal.aborted)
                                 more.append(el('p', { class: 'error' }, wordsOf(error)));
@@ -98,6 +105,25 @@ export class InstancePanel {
                 const name = this.viewer.model.threadName(wakeUp.waker);
 
                 this.waker.replaceChildren(button(`to ${name}, which woke it`, () => this.toThread(wakeUp.waker, wakeUp.at)));
+        }
+
+        /**
+         * Which work of devices a zone handed over, or which zone handed such work over; a click goes there.
+         * @param {import('./timeline_launches.js').Launches|null} launches
+         */
+        showLaunches(launches) {
+                if (!launches || this.hit !== launches.hit)
+                        return;
+                const { model } = this.viewer;
+                const shown = launches.ends.slice(0, LAUNCHES_NAMED);
+                const more = launches.n - shown.length;
+
+                this.launches.replaceChildren(...shown.map((end) => {
+                        const words = wordsOfLaunch(model, launches, end);
+
+                        return el('div', {}, end.span ? button(words, () => this.timeline.launches.goTo(end), { class: 'link' })
+                                : words);
+                }), ...(more > 0 ? [el('div', { class: 'muted' }, `and ${formatCount(more)} more`)] : []));
         }
 
         /** @param {TimelineHit} hit */

@@ -17,6 +17,7 @@ import { bucketOf, LaneCache } from './lane_cache.js';
 import { TimelineCauses } from './timeline_causes.js';
 import { hitOfLane } from './timeline_hits.js';
 import { recallTracks, TimelineLabels } from './timeline_labels.js';
+import { TimelineLaunches } from './timeline_launches.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
@@ -85,6 +86,7 @@ export class TimelineScreen {
                 this.panel = new InstancePanel(this.viewer, this);
                 this.notes = new TimelineNotes(this.viewer, this);
                 this.path = new TimelinePath(this.viewer, this);
+                this.launches = new TimelineLaunches(this.viewer, this);
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
@@ -279,6 +281,8 @@ export class TimelineScreen {
                 for (const wakeUp of [this.wakeUp, this.hovered ? wakeUpAt(this.hovered) : null])
                         if (wakeUp && !this.path.isShown())
                                 this.paintWaker(frame, wakeUp);
+                if (!this.path.isShown())
+                        this.launches.paint(frame);
                 if (this.measure)
                         paintMeasure(frame, this.measure.from, this.measure.to);
         }
@@ -537,6 +541,7 @@ export class TimelineScreen {
                 this.chosen = hit;
                 this.wakeUp = null;
                 this.panel.show(hit);
+                this.launches.show(hit);
                 if (hit)
                         this.findWakeUp(hit);
                 if (hit)

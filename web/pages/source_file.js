@@ -2,7 +2,7 @@
 // Where the page's data comes from in a file that `hyprof html` wrote: elements of the page itself.
 
 import { hashOfText } from './colors.js';
-import { decodeFileLanes } from './file_lanes.js';
+import { decodeFileLanes, FileLaunches } from './file_lanes.js';
 import { findInLane, foldLane, noItems } from './lanes.js';
 import { TraceModel } from './model.js';
 import { decodeFileSamples, functionsOfRange, StackFunctions, zonesOfRange } from './range_sums.js';
@@ -63,6 +63,8 @@ export class FileSource {
                 this.wholeLanes = null;
                 /** @type {Promise<FileSamples | null> | null} */
                 this.fileSamples = null;
+                /** @type {Promise<FileLaunches> | null} */
+                this.fileLaunches = null;
                 /** @type {Promise<TraceModel> | null} */
                 this.builtModel = null;
         }
@@ -182,6 +184,25 @@ export class FileSource {
                         }
                 }
                 return best;
+        }
+
+        /** @returns {Promise<FileLaunches>} */
+        allLaunches() {
+                if (!this.fileLaunches) {
+                        this.fileLaunches = this.json('launches').then((numbers) => new FileLaunches(numbers || []));
+                }
+                return this.fileLaunches;
+        }
+
+        /**
+         * @param {number} lane
+         * @param {number} at
+         * @param {number} what
+         */
+        async launches(lane, at, what) {
+                const [model, launches] = await Promise.all([this.model(), this.allLaunches()]);
+                const found = model.lanesById.get(lane);
+                return found ? launches.of(found.track, at, what) : { n: 0, ends: [] };
         }
 
         /**

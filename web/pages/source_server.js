@@ -9,12 +9,14 @@ import { TraceModel } from './model.js';
 /**
  * @typedef {{signal?: AbortSignal, onProgress?: (share: number | null, elapsed_ms: number) => void}} AnswerOptions
  * @typedef {{begin_ns: number, end_ns: number, what: number, lane?: number}} FoundSpan
+ * @typedef {{track: number, begin_ns: number, what: number}} LaunchEnd  a zone of a thread or a device
  * @typedef {'notes' | 'tracks' | 'theme' | 'ghosts'} KeptName  kept for the next visit: for each trace, or for the user
  * @typedef {{name: string, module: string, place: string, is_inlined: boolean, is_kernel: boolean}} StackFrame
  * @typedef {{model(): Promise<TraceModel>,
  *     lanes(ids: number[], from: number, to: number, bucketLog2: number): Promise<Map<number, LaneItems>>,
  *     find(lanes: number[], at: number, direction: 'next' | 'previous', what?: number | null):
  *         Promise<FoundSpan | null>,
+ *     launches(lane: number, at: number, what: number): Promise<{n: number, ends: LaunchEnd[]}>,
  *     strings(ids: number[]): Promise<string[]>,
  *     stack(id: number): Promise<{frames: StackFrame[]}>,
  *     recall(name: KeptName, model?: TraceModel): string | null,
@@ -118,6 +120,17 @@ export class ServerSource {
                 const found = await (await this.request('find', { lanes: lanes.join(','), at: Math.round(at), direction,
                         what })).json();
                 return found && found.begin_ns !== undefined ? found : null;
+        }
+
+        /**
+         * The work of devices that a zone of a thread handed over; for such work, that zone.
+         * @param {number} lane
+         * @param {number} at  its begin
+         * @param {number} what
+         * @returns {Promise<{n: number, ends: LaunchEnd[]}>}
+         */
+        async launches(lane, at, what) {
+                return (await this.request('launches', { lane, at, what })).json();
         }
 
         /**

@@ -73,6 +73,12 @@ export class TimelineLabels {
                 this.changed();
         }
 
+        /** @param {string[]} keys of rows that are to be open */
+        open(keys) {
+                keys.forEach((key) => this.timeline.choice.closed.delete(key));
+                this.changed();
+        }
+
         /** @param {string} key */
         togglePin(key) {
                 const { choice } = this.timeline;

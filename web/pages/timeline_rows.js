@@ -52,6 +52,14 @@ function keyOfTrack(track) {
 }
 
 /**
+ * The rows that may hide a track's lanes, from the outermost one: its process and itself.
+ * @param {TrackOfModel} track
+ */
+export function keysAround(track) {
+        return [`process:${track.process}`, keyOfTrack(track)];
+}
+
+/**
  * Whether a track has little to show: a thread without zones, messages and samples, or a lock for which no
  * thread waited.  Such tracks are folded away until the user asks for them.
  * @param {TrackOfModel} track

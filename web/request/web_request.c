@@ -20,9 +20,11 @@ static const struct {
         const char *name;
         enum web_request_kind kind;
 } kinds[] = {
-        { "model", WEB_REQUEST_MODEL },     { "lanes", WEB_REQUEST_LANES }, { "find", WEB_REQUEST_FIND },
-        { "strings", WEB_REQUEST_STRINGS }, { "stack", WEB_REQUEST_STACK }, { "answer", WEB_REQUEST_ANSWER },
-        { "jobs", WEB_REQUEST_JOBS },       { "kept", WEB_REQUEST_KEPT },   { "keep", WEB_REQUEST_KEEP },
+        { "model", WEB_REQUEST_MODEL }, { "lanes", WEB_REQUEST_LANES },
+        { "find", WEB_REQUEST_FIND },   { "strings", WEB_REQUEST_STRINGS },
+        { "stack", WEB_REQUEST_STACK }, { "answer", WEB_REQUEST_ANSWER },
+        { "jobs", WEB_REQUEST_JOBS },   { "kept", WEB_REQUEST_KEPT },
+        { "keep", WEB_REQUEST_KEEP },   { "launches", WEB_REQUEST_LAUNCHES },
 };
 
 enum host_kind {
@@ -212,6 +214,9 @@ static int check_query(const struct web_request *request, unsigned seen, struct 
                 return r;
         case WEB_REQUEST_FIND:
                 return check_seen(seen, SEEN_IDS | SEEN_AT | SEEN_DIRECTION, SEEN_WHAT, err);
+        case WEB_REQUEST_LAUNCHES:
+                r = check_seen(seen, SEEN_IDS | SEEN_AT | SEEN_WHAT, 0, err);
+                return r == 0 && request->n_ids != 1 ? error_set(err, -EINVAL, "one lane at a time") : r;
         case WEB_REQUEST_STRINGS:
         case WEB_REQUEST_STACK:
                 r = check_seen(seen, SEEN_IDS, 0, err);

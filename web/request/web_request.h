@@ -45,6 +45,7 @@ enum web_request_kind {
         WEB_REQUEST_MODEL,
         WEB_REQUEST_LANES,
         WEB_REQUEST_FIND,
+        WEB_REQUEST_LAUNCHES, /* the zones at the other end of a zone's arrows */
         WEB_REQUEST_STRINGS,
         WEB_REQUEST_STACK,
         WEB_REQUEST_ANSWER,
@@ -57,11 +58,11 @@ struct web_request {
         enum web_request_kind kind;
         char file[WEB_REQUEST_FILE_MAX + 1];
         uint64_t from_ns, to_ns; /* of LANES */
-        uint64_t at_ns;          /* of FIND */
+        uint64_t at_ns;          /* of FIND, LAUNCHES */
         uint32_t bucket_log2;
         uint32_t ids[WEB_REQUEST_LANES_MAX]; /* lanes, strings, a stack */
         size_t n_ids;
-        uint32_t what; /* of FIND: only this; UINT32_MAX = any */
+        uint32_t what; /* of FIND: only this; UINT32_MAX = any; of LAUNCHES */
         bool is_backwards;
         enum kept_name kept_name;     /* of KEEP */
         struct web_question question; /* of ANSWER; owned */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline/timeline_launches.h - which zone of a thread each zone of a device belongs to, for arrows
+ *
+ * Way of the data:  trace_walk (ZONE_KEY), device_tracks -> [timeline_launches] (device_keys) ->
+ *                   timeline_index -> view_content, html_file
+ *
+ * Both said the same key (analyze/devices/device_keys.h).  Keys and zones come in any order and are joined
+ * when all are there, or when a page asks about a trace that still grows.
+ *
+ * Memory: 72 bytes for each key that a zone said, 32 for each zone of a device with a key, 36 for each pair;
+ * zones beyond TIMELINE_LAUNCHES_MAX are counted and left out.  Not thread-safe.
+ */
+#ifndef TIMELINE_TIMELINE_LAUNCHES_H
+#define TIMELINE_TIMELINE_LAUNCHES_H
+
+#include "analyze/devices/device_keys.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device_zone;
+struct timeline_index;
+struct trace_dictionary;
+struct trace_event;
+struct walked_thread;
+
+#define TIMELINE_LAUNCHES_MAX (UINT32_C(1) << 21)
+
+/* A zone of a device that has a key. */
+struct timeline_launched {
+        uint64_t key, begin_ns;
+        uint32_t space, device, location, track;
+};
+
+struct timeline_launches {
+        struct timeline_index *index; /* borrowed; gets the pairs */
+        struct device_keys keys;
+        struct timeline_launched *zones; /* heap; in the order of arrival */
+        size_t capacity;
+        uint32_t n_zones;
+        uint64_t n_lost;                  /* zones beyond the limit */
+        uint32_t n_old_keys, n_old_zones; /* when the index got its pairs */
+};
+
+/* To be deinitialised in any case. */
+void timeline_launches_init(struct timeline_launches *l, struct timeline_index *index,
+                            const struct trace_dictionary *dictionary);
+void timeline_launches_deinit(struct timeline_launches *l);
+
+/* An event ZONE_KEY; a zone of a device, with the track that shows it.  Return 0 or -ENOMEM. */
+int timeline_launches_add_key(struct timeline_launches *l, const struct walked_thread *thread,
+                              const struct trace_event *event);
+int timeline_launches_add_zone(struct timeline_launches *l, const struct device_zone *zone, uint32_t track);
+
+/* Gives the index the pairs of all that has come, unless it has them.  Returns 0 or -ENOMEM. */
+int timeline_launches_join(struct timeline_launches *l);
+
+/* A zone of a thread and one of a device, as lanes have them: begins since the start of the recording. */
+struct timeline_launch {
+        uint64_t host_ns, device_ns;
+        uint32_t host_track, host_location;
+        uint32_t device_track, device_location;
+};
+
+/* Puts the pairs of an index in order, after they were read or joined.  Returns 0 or -ENOMEM. */
+int timeline_launches_sort(struct timeline_index *t);
+
+struct timeline_launch_search {
+        uint64_t begin_ns; /* of the zone, since the start of the recording */
+        uint32_t track, location;
+        bool is_device; /* it is a zone of a device */
+};
+
+/* How many pairs have that zone, and which: at most @n_max, by their begin on the device; borrowed. */
+uint32_t timeline_launches_find(const struct timeline_index *t, const struct timeline_launch_search *search,
+                                const struct timeline_launch **ret, uint32_t n_max);
+
+#endif /* TIMELINE_TIMELINE_LAUNCHES_H */
