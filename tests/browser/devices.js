@@ -160,3 +160,60 @@ test('the other end is unfolded when it is gone to', async () => {
                 await page.untilText('.panel h2', /^softmax: /);
         });
 });
+
+/** The rows of devices as they are drawn: their depth, title and note. */
+const rowsOfDevices = `${timeline}.layout.rows.filter((row) => row.depth !== undefined)
+        .map((row) => '-'.repeat(row.depth) + row.title + (row.note ? ': ' + row.note : ''))`;
+
+/** Clicks the name of a row once it is drawn; rows move by it. */
+async function clickName(page, words) {
+        const found = `[...document.querySelectorAll('.timeline-name')].find((one) => one.textContent === ${JSON.stringify(words)})`;
+        await page.until(found, words);
+        await page.value(found + '.click()');
+}
+
+test('a chip of 100 cores is one row with its share and its busiest lanes; it unfolds to cores, and these to lanes', async () => {
+        for (const address of ['file://' + path.join(folder, 'chip.html'), await served(path.join(folder, 'chip.hyp'))]) {
+                await withPage(address, async (page) => {
+                        const folded = await page.value(rowsOfDevices);
+                        assert.equal(folded.length, 2);
+                        assert.match(folded[0], /^chip 0: 200 lanes, 2\d\.\d% busy$/);
+                        assert.match(folded[1], /^gpu 1/);
+                        const strips = `${timeline}.layout.rows.find((row) => row.title === 'chip 0').lanes`;
+                        assert.equal(await page.value(strips + '.length'), 6);
+                        assert.ok(await page.value(strips + '.some((one) => one.track.title.includes("core 10 / "))'));
+                        assert.match(await page.text('.timeline-labels'), /200 lanes/);
+                        await clickName(page, '▸ chip 0');
+                        const cores = await page.value(rowsOfDevices);
+                        assert.equal(cores.length, 102);
+                        assert.match(cores[1], /^-core 0: 2 lanes/);
+                        assert.match(cores[3], /^-core 2: 2 lanes/);
+                        assert.match(cores[11], /^-core 10: 2 lanes/);
+                        assert.match(cores[100], /^-core 99: 2 lanes/);
+                        await page.until('document.querySelector(".timeline-labels").textContent.includes("core 0")', 'the cores');
+                        const indent = 'parseFloat([...document.querySelectorAll(".timeline-label")].find((one) => ' +
+                                'one.textContent.includes("WORD")).style.paddingLeft)';
+                        assert.ok(await page.value(indent.replace('WORD', 'core 0') + ' > ' + indent.replace('WORD', 'chip 0')));
+                        await clickName(page, '▸ core 1');
+                        assert.deepEqual((await page.value(rowsOfDevices)).slice(2, 5).map((one) => one.replace(/:.*/, '')),
+                                ['-core 1', '--stream 0', '--stream 1']);
+                        await clickName(page, '▾ chip 0');
+                        assert.equal((await page.value(rowsOfDevices)).length, 2);
+                });
+        }
+});
+
+test('the arrow to work in a folded chip ends at its row, and going there unfolds the way to it', async () => {
+        await withPage('file://' + path.join(folder, 'chip.html'), async (page) => {
+                await choose(page, 'zones', 'launch');
+                await page.untilText('.panel-launches', /ran on chip 0 \/ core 10 \/ stream 1: wanted, 1\.90 ms later/);
+                const row = `${timeline}.layout.rows.find((row) => row.title === 'chip 0')`;
+                const y = await page.value(`(({ launches, layout }) => launches.middleOf({ top: 0 }, launches.found.ends[0].track, -1) -
+                        pageModules['timeline_paint.js'].AXIS_PX)(${timeline})`);
+                assert.equal(y, await page.value(`(({ y, height }) => y + height / 2)(${row})`));
+                await page.click('.panel-launches button');
+                await page.untilText('.panel h2', /^wanted: /);
+                assert.ok((await page.value(rowsOfDevices)).includes('--stream 1'));
+                await page.untilText('.panel-launches', /^submitted by launch in /);
+        });
+});

@@ -255,6 +255,56 @@ test('lanes of devices: those below another are beside it, numbers count as such
         assert.deepStrictEqual(plain(order), [3, 5, 2, 4, 1, 7, 6, 0]);
 });
 
+/** Chips with cores of five processors each; the n-th lane was busy for n of 1,000 ns. */
+function modelOfChips(nCores) {
+        const tracks = [];
+        for (let i = 0; i < nCores * 5; i++) {
+                const path = ['chip 1', `core ${Math.floor(i / 5)}`, `cpu ${i % 5}`];
+                tracks.push({ id: i, kind: 'device', process: null, thread: null, number: 2, lane: i, title: path.join(' / '), path,
+                        busy_ns: i, unit: null, lanes: [{ id: i, kind: 'device', depth: 0, items: 1 }] });
+        }
+        const path = ['chip 0', 'stream 7'];
+        tracks.push({ id: 9999, kind: 'device', process: null, thread: null, number: 1, lane: 0, title: path.join(' / '), path, busy_ns: 1,
+                unit: null, lanes: [{ id: 9999, kind: 'device', depth: 0, items: 1 }] });
+        return inPages('(document) => new TraceModel(document)')({ duration_ns: 1000, tracks });
+}
+
+test('lanes of devices nest: names once, numbers as such, a device with many lanes folded to its busiest', () => {
+        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null };
+        const rowsOf = (model) => inPages('timelineRows')(model, choice).rows;
+        const titles = (rows) => rows.map((row) => '-'.repeat(row.depth) + row.title).join();
+        const small = rowsOf(modelOfChips(2));
+        assert.strictEqual(titles(small), 'chip 0 / stream 7,chip 1,-core 0,--cpu 0,--cpu 1,--cpu 2,--cpu 3,--cpu 4,-core 1,--cpu 0,' +
+                '--cpu 1,--cpu 2,--cpu 3,--cpu 4');
+        assert.ok(small.every((row) => row.isOpen));
+        assert.strictEqual(small[2].lanes.length, 0);
+        const large = modelOfChips(100);
+        const folded = rowsOf(large);
+        assert.strictEqual(titles(folded), 'chip 0 / stream 7,chip 1');
+        assert.strictEqual(folded[1].note, '500 lanes, 24.9% busy');
+        assert.deepStrictEqual(plain(folded[1].lanes.map((one) => one.lane.id)), [494, 495, 496, 497, 498, 499]);
+        const last = folded[1].lanes[5];
+        assert.ok(last.y + last.height <= folded[1].y + folded[1].height, 'the strips are in their row');
+        inPages('foldRow')(choice, folded[1].key, true);
+        assert.strictEqual(titles(rowsOf(large).slice(0, 14)), 'chip 0 / stream 7,chip 1,-core 0,-core 1,-core 2,-core 3,-core 4,-core 5,' +
+                '-core 6,-core 7,-core 8,-core 9,-core 10,-core 11');
+        inPages('keysAround')(large.tracks[52]).forEach((key) => inPages('foldRow')(choice, key, true));
+        assert.strictEqual(titles(rowsOf(large).slice(12, 16)), '-core 10,--cpu 0,--cpu 1,--cpu 2');
+        inPages('foldRow')(choice, folded[1].key, false);
+        assert.strictEqual(titles(rowsOf(large)), 'chip 0 / stream 7,chip 1');
+});
+
+test('a lane with lanes below it is the first of them; two of one name are two', () => {
+        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null };
+        const track = (id, ...path) => ({ id, kind: 'device', process: null, thread: null, number: 1, lane: id, path, unit: null,
+                title: path.join(' / '), lanes: [{ id, kind: 'device', depth: 0, items: 1 }] });
+        const tracks = [track(0, 'chip', 'core', 'cpu'), track(1, 'chip', 'core'), track(2, 'chip', 'x'), track(3, 'chip', 'x')];
+        const model = inPages('(document) => new TraceModel(document)')({ tracks });
+        const { rows } = inPages('timelineRows')(model, choice);
+        assert.strictEqual(rows.map((row) => '-'.repeat(row.depth) + row.title).join(), 'chip,-core,--core,--cpu,-x,-x');
+        assert.deepStrictEqual(plain(rows.flatMap((row) => row.lanes.map((one) => one.lane.id))), [1, 0, 2, 3]);
+});
+
 test('the parts of a path: in the order of time, with the steps between threads; rows that make no sense are left out', () => {
         const model = inPages('(document) => new TraceModel(document)')({ threads: [{ id: 4, handle: 't4', name: 'main', tid: 1 },
                 { id: 9, handle: 't9', name: '', tid: 77 }] });

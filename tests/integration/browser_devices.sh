@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Devices on the timeline in a browser: arrows from what a thread handed over, served, growing and in one file
+# Devices on the timeline in a browser: arrows from what a thread handed over, served, growing and in one file; a tree of lanes
 set -eu
 . tests/tap.sh
-plan 5
+plan 7
 need node chromium
 . tests/browser/run_node.sh
 
@@ -33,9 +33,20 @@ $(kernels 8 1600 70)
 $(later)
 {"ph": "X", "cat": "kernel", "name": "keyless", "pid": 0, "tid": 9, "ts": 1300, "dur": 9, "args": {"stream": 9}}]}
 END
-export XDG_CACHE_HOME=$TMPDIR
+# A chip of 100 cores with two lanes each; lane 1 of core 10 is the busiest, and has what the host launched.
+awk 'BEGIN {
+        print "name,process,thread,begin_us,duration_us,device,track,lane,key,key_kind"
+        print "launch,7,7,100,20,,,,1,launch"
+        for (i = 0; i < 100; i++)
+                for (lane = 0; lane < 2; lane++)
+                        printf "work,,,%d,%d,chip 0,core %d,%d,,\n", 1000 + i, i == 10 && lane ? 900 : 500, i, lane
+        print "wanted,,,2000,500,chip 0,core 10,1,1,launch"
+        print "little,,,1000,500,gpu 1,,4,," }' >chip.csv
+export XDG_CACHE_HOME=$TMPDIR XDG_STATE_HOME=$TMPDIR
 "$HYPROF" import -q -o whole.hyp host.json
 "$HYPROF" html -o page.html whole.hyp >/dev/null
+"$HYPROF" import -q -o chip.hyp chip.csv
+"$HYPROF" html -o chip.html chip.hyp >/dev/null
 # Without the end of its events, the trace is one that still grows.
 last=$("$HYPROF" dump whole.hyp | sed -n 's/^chunk offset=\([0-9]*\) kind=2 .*/\1/p' | tail -n 1)
 head -c "$((last + 50))" whole.hyp >growing.hyp

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The model of a trace (hyprof.timeline/1): its tracks and names, found by number.
 
+import { compareLanes } from './device_tree.js';
 import { formatCount } from './format.js';
 
 /**
  * @typedef {{id: number, kind: string, depth: number, items: number}} LaneOfModel
  * @typedef {{id: number, kind: string, title: string, process: number | null, thread: number | null,
- *     number?: number, lane?: number, rank?: number, unit: string | null, lanes: LaneOfModel[]}} TrackOfModel
+ *     number?: number, lane?: number, path?: string[], busy_ns?: number, rank?: number, unit: string | null,
+ *     lanes: LaneOfModel[]}} TrackOfModel
  * @typedef {{id: number, handle: string, process: number, tid: number, name: string, is_fiber: boolean}} ThreadOfModel
  * @typedef {{id: number, pid: number, name: string}} ProcessOfModel
  * @typedef {{id: number, handle: string, name: string, function: string, place: string, color: number | null}}
@@ -67,7 +69,7 @@ export class TraceModel {
         rankDevices() {
                 const lanes = this.tracks.filter((track) => track.kind === 'device');
 
-                lanes.sort((a, b) => a.title.localeCompare(b.title, 'en', { numeric: true }) || (a.lane ?? 0) - (b.lane ?? 0));
+                lanes.sort(compareLanes);
                 lanes.forEach((track, rank) => { track.rank = rank; });
         }
 

@@ -11,7 +11,7 @@
 import { button, el, fill } from './dom.js';
 import { isNumber } from './format.js';
 import { AXIS_PX } from './timeline_paint.js';
-import { isOnPath, orderOf, placeOfTrack } from './timeline_rows.js';
+import { foldRow, isOnPath, orderOf, placeOfTrack } from './timeline_rows.js';
 
 /**
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
@@ -21,6 +21,8 @@ import { isOnPath, orderOf, placeOfTrack } from './timeline_rows.js';
  */
 
 const TRACKS_REMEMBERED_MAX = 2000;
+/** How far a row is set in below another one, in pixels. */
+const INDENT_PX = 12;
 
 /**
  * Pins, order and folded rows of the last visit; values of another form are ignored, since other programs may
@@ -64,18 +66,15 @@ export class TimelineLabels {
                 this.timeline.arrange();
         }
 
-        /** @param {string} key */
-        toggleOpen(key) {
-                const { closed } = this.timeline.choice;
-
-                if (!closed.delete(key))
-                        closed.add(key);
+        /** @param {TimelineRow} row */
+        toggleOpen(row) {
+                foldRow(this.timeline.choice, row.key, !row.isOpen);
                 this.changed();
         }
 
         /** @param {string[]} keys of rows that are to be open */
         open(keys) {
-                keys.forEach((key) => this.timeline.choice.closed.delete(key));
+                keys.forEach((key) => foldRow(this.timeline.choice, key, true));
                 this.changed();
         }
 
@@ -93,7 +92,7 @@ export class TimelineLabels {
          */
         draw(rows, top) {
                 const key = rows.flatMap((row) => [row.key, row.isOpen, row.isPinned, this.isDim(row), Math.round(row.y - top),
-                                                   row.title]).join();
+                                                   row.title, row.note]).join();
 
                 if (this.element.dataset.key === key)
                         return;
@@ -114,15 +113,17 @@ export class TimelineLabels {
         /** @param {TimelineRow} row @param {number} top */
         label(row, top) {
                 const more = row.kind === 'group' && row.nHidden > 0 ? ` (${row.nHidden} not shown)` : '';
-                const name = button(`${row.isOpen ? '▾' : '▸'} ${row.title}${more}`, () => this.toggleOpen(row.key),
+                const name = button(`${row.isOpen ? '▾' : '▸'} ${row.title}${more}`, () => this.toggleOpen(row),
                                     { class: `link timeline-name ${row.kind}`, 'aria-expanded': String(row.isOpen), title: row.title });
                 const pin = row.kind === 'track' ? button(row.isPinned ? '★' : '☆', () => this.togglePin(row.key),
                         { class: 'quiet timeline-pin', 'aria-label': `${row.isPinned ? 'unpin' : 'pin'} ${row.title}`,
                           'aria-pressed': String(row.isPinned) }) : null;
-                const label = el('div', { class: `timeline-label${this.isDim(row) ? ' dim' : ''}` }, name, pin);
+                const note = row.note ? el('span', { class: 'timeline-note muted', title: row.note }, row.note) : null;
+                const label = el('div', { class: `timeline-label${this.isDim(row) ? ' dim' : ''}` }, name, note, pin);
 
                 label.style.top = `${row.y - top + AXIS_PX}px`;
                 label.style.height = `${row.height}px`;
+                label.style.paddingLeft = `${6 + INDENT_PX * (row.depth ?? 0)}px`;
                 name.addEventListener('keydown', (event) => this.onLabelKey(event, row));
                 name.addEventListener('pointerdown', (event) => this.onLabelDown(event, row, name));
                 return label;
@@ -151,7 +152,8 @@ export class TimelineLabels {
          */
         siblingsOf(row) {
                 return this.timeline.layout.rows.filter((other) => other.track && row.track && !other.isPinned &&
-                        other.track.process === row.track.process && orderOf(other.track) === orderOf(row.track));
+                        other.parent === row.parent && other.track.process === row.track.process &&
+                        orderOf(other.track) === orderOf(row.track));
         }
 
         /**

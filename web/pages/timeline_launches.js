@@ -70,7 +70,11 @@ export class TimelineLaunches {
 
                 if (!end.span)
                         return;
-                if (!timeline.rowOf(end.span.lane))
+                const { track, span } = end;
+                const isShown = timeline.layout.rows.some((row) => row.track === track &&
+                        row.lanes.some((one) => one.lane.id === span.lane));
+
+                if (!isShown)
                         timeline.labels.open(keysAround(end.track));
                 timeline.chooseFound(end.span.lane, end.span);
                 if (timeline.chosen)

@@ -28,6 +28,7 @@ import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
 export const AXIS_PX = 26;
 const LABEL_LEAST_PX = 22;
+const LABEL_HEIGHT_LEAST_PX = 10;
 
 /**
  * @typedef {object} TimelineFrame
@@ -166,7 +167,7 @@ function paintSpans(frame, items, y, height, kind) {
                 context.fillRect(left, y, width > 3 ? width - 1 : width, height);
                 if (items.count[i] > 1) {
                         folds.add(left, width);
-                } else if (width > LABEL_LEAST_PX) {
+                } else if (width > LABEL_LEAST_PX && height >= LABEL_HEIGHT_LEAST_PX) {
                         context.fillStyle = color.text;
                         paintLabel(context, name, Math.max(0, left), Math.min(frame.width, right), y, height);
                 }

@@ -5,7 +5,11 @@
  * Way of the data:  TraceModel, what the person chose -> [timeline_rows] -> timeline_paint, screen_timeline
  */
 
+import { busiestOf, busyShareOf, deviceTree, isNodeKey, isOpenAtFirst, nodeKeysOf } from './device_tree.js';
+import { formatCount, formatShare } from './format.js';
+
 /**
+ * @typedef {import('./device_tree.js').DeviceNode} DeviceNode
  * @typedef {import('./model.js').LaneOfModel} LaneOfModel
  * @typedef {import('./model.js').ProcessOfModel} ProcessOfModel
  * @typedef {import('./model.js').TraceModel} TraceModel
@@ -38,10 +42,16 @@ const LANE_ORDER = { states: 0, samples: 1, messages: 2, holder: 3, waiters: 4, 
  */
 const TRACK_ORDER = { load: -1, frames: 0, cpu: 1, thread: 2, device: 3, lock: 4, memory: 5, plot: 6, counter: 7 };
 
+/** Lanes of a device that is folded. */
+const STRIP_PX = 5;
+/** In the set of folded rows: of a row that is folded at first, that it is open. */
+const OPENED = 'open:';
+
 /**
  * @typedef {{ lane: LaneOfModel, track: TrackOfModel, y: number, height: number }} LaneRow
  * @typedef {{ kind: 'group'|'track', title: string, track: TrackOfModel|null, key: string, y: number, height: number,
- *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[] }} TimelineRow
+ *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[],
+ *             depth?: number, parent?: string, note?: string }} TimelineRow  `depth`, `parent`: among the lanes of a device
  * @typedef {{ showsGhosts: boolean, showsIdle: boolean, closed: Set<string>, pinned: string[], moved: Map<string, number>,
  *             path: { threads: number[], isFirst: boolean }|null }} TimelineChoice  `path`: threads that are shown in any case
  */
@@ -56,7 +66,24 @@ function keyOfTrack(track) {
  * @param {TrackOfModel} track
  */
 export function keysAround(track) {
-        return [`process:${track.process}`, keyOfTrack(track)];
+        return [`process:${track.process}`, ...(track.kind === 'device' ? nodeKeysOf(track) : []), keyOfTrack(track)];
+}
+
+/**
+ * Folds or unfolds a row.
+ * @param {TimelineChoice} choice
+ * @param {string} key
+ * @param {boolean} isOpen
+ */
+export function foldRow(choice, key, isOpen) {
+        if (isOpen) {
+                choice.closed.delete(key);
+                if (isNodeKey(key))
+                        choice.closed.add(OPENED + key);
+        } else {
+                choice.closed.add(key);
+                choice.closed.delete(OPENED + key);
+        }
 }
 
 /**
@@ -115,8 +142,7 @@ export function timelineRows(model, choice) {
                 put(trackRow(model, track, choice, choice.pinned.includes(keyOfTrack(track))));
         for (const track of /** @type {TrackOfModel[]} */ (pinned))
                 put(trackRow(model, track, choice, true));
-        for (const track of own.filter((one) => isWanted(choice, one)))
-                put(trackRow(model, track, choice, false));
+        putTracks(model, own.filter((one) => isWanted(choice, one)), choice, put);
         for (const process of model.processes) {
                 const tracks = rest.filter((track) => track.process === process.id)
                         .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
@@ -138,12 +164,12 @@ function byMoves(choice, a, b) {
 }
 
 /**
- * CPUs are in the order of their numbers, lanes of devices in that of their names, all else in that of the recording.
+ * CPUs are in the order of their numbers, lanes of devices by the names on the way to them, all else as in the recording.
  * @param {TrackOfModel} track
  */
 export function placeOfTrack(track) {
         if (track.kind === 'device')
-                return (track.number ?? 0) * 2 ** 32 + (track.rank ?? 0);
+                return track.rank ?? 0;
         return track.kind === 'cpu' ? Number(/\d+/.exec(track.title)?.[0] ?? track.id) : track.id;
 }
 
@@ -164,8 +190,70 @@ function putProcess(model, process, tracks, choice, put) {
                       height: TRACK_HEADER_PX + 2, isOpen, isPinned: false, nHidden: isOpen ? tracks.length - busy.length : tracks.length,
                       lanes: [] });
         if (isOpen || model.processes.length <= 1)
-                for (const track of busy)
+                putTracks(model, busy, choice, put);
+}
+
+/**
+ * @param {TraceModel} model
+ * @param {TrackOfModel[]} tracks  lanes of devices are together
+ * @param {TimelineChoice} choice
+ * @param {(row: TimelineRow) => void} put
+ */
+function putTracks(model, tracks, choice, put) {
+        const lanes = tracks.filter((track) => track.kind === 'device');
+
+        for (const track of tracks) {
+                if (track.kind !== 'device')
                         put(trackRow(model, track, choice, false));
+                else if (track === lanes[0])
+                        deviceTree(lanes).forEach((root) => putNode(model, root, choice, put, { depth: 0, isOpen: isOpenAtFirst(root) }));
+        }
+}
+
+/**
+ * A device, core or processor; one with a single lane is that lane.
+ * @param {TraceModel} model
+ * @param {DeviceNode} node
+ * @param {TimelineChoice} choice
+ * @param {(row: TimelineRow) => void} put
+ * @param {{ depth: number, parent?: string, isOpen: boolean }} place  `isOpen`: at first
+ */
+function putNode(model, node, choice, put, place) {
+        const { key, tracks } = node;
+        const isOpen = !choice.closed.has(key) && (place.isOpen || choice.closed.has(OPENED + key));
+        const at = { depth: place.depth, parent: place.parent };
+
+        if (tracks.length === 1) {
+                const path = tracks[0].path ?? [];
+
+                put({ ...trackRow(model, tracks[0], choice, false), ...at, title: path.slice(place.depth).join(' / ') || node.title });
+                return;
+        }
+        put(nodeRow(model, node, { ...at, isOpen }));
+        if (!isOpen)
+                return;
+        if (node.own)
+                put({ ...trackRow(model, node.own, choice, false), depth: at.depth + 1, parent: key, title: node.title });
+        for (const child of node.children.values())
+                putNode(model, child, choice, put, { depth: at.depth + 1, parent: key, isOpen: place.isOpen });
+}
+
+/**
+ * The row of a device or core: if it is folded, with its busiest lanes as thin strips.
+ * @param {TraceModel} model
+ * @param {DeviceNode} node
+ * @param {{ depth: number, parent?: string, isOpen: boolean }} place
+ * @returns {TimelineRow}
+ */
+function nodeRow(model, node, place) {
+        const shown = place.isOpen ? [] : busiestOf(node);
+        const note = `${formatCount(node.tracks.length)} lanes, ${formatShare(busyShareOf(node, model.duration_ns))} busy`;
+        const lanes = shown.flatMap((track) => track.lanes.filter((lane) => lane.kind === 'device' && lane.items > 0).slice(0, 1)
+                .map((lane) => ({ lane, track }))).map((one, i) => ({ ...one, y: 3 + i * (STRIP_PX + 1), height: STRIP_PX }));
+
+        return { kind: 'group', title: node.title, track: null, key: node.key, y: 0,
+                 height: Math.max(TRACK_HEADER_PX + 2, 3 + lanes.length * (STRIP_PX + 1) + TRACK_GAP_PX), isPinned: false, nHidden: 0,
+                 lanes, ...place, note };
 }
 
 /** The lane of a load without sums of CPU time: the causes of idle CPUs alone are drawn in it. */

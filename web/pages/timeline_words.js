@@ -24,10 +24,11 @@ import { wordsOfParallel } from './timeline_parallel.js';
 export function wordsOfHit(viewer, hit, later) {
         const { model } = viewer;
         const { kind } = hit.lane.lane;
-        const place = `${hit.row.title}, at ${formatTime(hit.begin)}`;
+        const title = hit.lane.track.kind === 'device' ? hit.lane.track.title : hit.row.title;
+        const place = `${title}, at ${formatTime(hit.begin)}`;
 
         if (hit.count === 0)
-                return [`${hit.row.title}: ${kind}, nothing here`];
+                return [`${title}: ${kind}, nothing here`];
         if (kind === 'cpu_time')
                 return wordsOfParallel(model, { begin: hit.begin, end: hit.end, ran: hit.longestBegin, wanted: hit.longestNs,
                                                 causes: hit.causes ?? null });
