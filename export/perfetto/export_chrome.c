@@ -374,6 +374,32 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
 
+/* One of "keys": a member of its own, for speedscope makes arguments part of a zone's name. */
+static void put_key(struct chrome_export *x, uint32_t space, uint64_t key)
+{
+        struct text_view kind = trace_dictionary_text(x->trace->dictionary, space);
+
+        json_out_open(&x->json, '{');
+        json_out_pair_id(&x->json, "key", key);
+        if (kind.n_bytes != 0)
+                json_out_pair_string(&x->json, "kind", kind.bytes, kind.n_bytes);
+        json_out_close(&x->json, '}');
+}
+
+static void put_keys(struct chrome_export *x, uint32_t thread, const struct chrome_zone *zone)
+{
+        uint32_t n;
+        const uint32_t *keys = device_keys_of_zone(&x->keys, thread, zone->begin_ns, zone->location, &n);
+
+        if (n == 0)
+                return;
+        json_out_key(&x->json, "keys");
+        json_out_open(&x->json, '[');
+        for (uint32_t i = 0; i < n; i++)
+                put_key(x, x->keys.zones[keys[i]].space, x->keys.zones[keys[i]].key);
+        json_out_close(&x->json, ']');
+}
+
 static int write_zone(struct chrome_export *x, uint32_t thread, const struct chrome_zone *zone,
                       struct spool_cursor *words, struct error *err)
 {
@@ -391,6 +417,7 @@ static int write_zone(struct chrome_export *x, uint32_t thread, const struct chr
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
         put_source(x, location);
         put_arguments(x, zone, text);
+        put_keys(x, thread, zone);
         end_event(x);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
@@ -533,6 +560,7 @@ static int write_device_zone(void *context, const struct device_zone *zone, cons
         put_string_arg(x, "key_kind", zone->space);
         put_string_arg(x, "text", zone->text);
         json_out_close(&x->json, '}');
+        json_out_pair_number(&x->json, "device", zone->device);
         end_event(x);
         write_flow(x, zone, place->track);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
@@ -568,10 +596,70 @@ static void write_lane_names(struct chrome_export *x, const struct device_tracks
         }
 }
 
+static void begin_description(struct chrome_export *x, const char *what, uint32_t device)
+{
+        begin_device_event(x, "M", device, 0);
+        json_out_pair_words(&x->json, "name", what);
+        json_out_key(&x->json, "args");
+        json_out_open(&x->json, '{');
+        json_out_pair_number(&x->json, "device", device);
+}
+
+static void end_description(struct chrome_export *x)
+{
+        json_out_close(&x->json, '}');
+        end_event(x);
+}
+
+static void put_parent(struct chrome_export *x, uint32_t track)
+{
+        const struct trace_track *row = trace_dictionary_row(x->trace->dictionary, TRACE_TABLE_TRACKS, track);
+
+        json_out_pair_number(&x->json, "parent", row->number);
+}
+
+/*
+ * Devices and the tree of their lanes, before what is on them, so that hyprof import makes devices of them
+ * again.  Other tools pass over metadata with names of their own.
+ */
+static void describe_devices(struct chrome_export *x)
+{
+        static const char *const kinds[] = {
+#define X(id, name) [id] = #name,
+                TRACE_TRACK_KINDS(X)
+#undef X
+        };
+        const struct trace_dictionary *d = x->trace->dictionary;
+        uint32_t n_devices = trace_dictionary_count(d, TRACE_TABLE_DEVICES);
+
+        for (uint32_t i = 1; i <= n_devices; i++) {
+                const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, i);
+
+                begin_description(x, "hyprof_device", i);
+                put_string_arg(x, "name", row->name);
+                end_description(x);
+        }
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_TRACKS); i++) {
+                const struct trace_track *row = trace_dictionary_row(d, TRACE_TABLE_TRACKS, i);
+
+                begin_description(x, "hyprof_lane", row->device);
+                json_out_pair_number(&x->json, "lane", row->number);
+                if (row->parent != 0)
+                        put_parent(x, row->parent);
+                json_out_pair_words(&x->json, "kind",
+                                    kinds[row->kind <= TRACE_TRACK_STREAM ? row->kind : TRACE_TRACK_OTHER]);
+                put_string_arg(x, "name", row->name);
+                end_description(x);
+        }
+}
+
 static int write_devices(struct chrome_export *x, struct error *err)
 {
         struct device_tracks tracks;
-        int r = device_tracks_take(&tracks, x->trace, x->filter, write_device_zone, x, err);
+        int r;
+
+        describe_devices(x);
+        r = device_tracks_take(&tracks, x->trace, x->filter, write_device_zone, x, err);
 
         write_lane_names(x, &tracks);
         x->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
@@ -645,7 +733,7 @@ done:
         export_totals_leave_out(x->totals, &x->walk,
                                 1U << EXPORT_LEFT_OUT_SAMPLES | 1U << EXPORT_LEFT_OUT_SWITCHES |
                                         1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS |
-                                        1U << EXPORT_LEFT_OUT_DEVICE_VALUES | 1U << EXPORT_LEFT_OUT_KEYS);
+                                        1U << EXPORT_LEFT_OUT_DEVICE_VALUES);
         x->totals->left_out[EXPORT_LEFT_OUT_LOCKS] -= 2 * x->lock_waits.n_waits;
         return r;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "import/file/import_source.h"
 #include "import/file/json_rows.h"
+#include "import/json/trace_event_devices.h"
 #include "import/json/trace_event_flows.h"
 #include "import/json/trace_event_head.h"
 #include "import/json/trace_event_row.h"
@@ -33,6 +34,7 @@ struct reader {
         struct trace_event_head head;
         struct trace_event_clock clock;
         struct trace_event_tracks tracks;
+        struct trace_event_devices devices;
         struct import_slices slices;
         struct trace_event_flows flows;
         struct byte_buffer room;
@@ -42,7 +44,7 @@ struct reader {
         uint64_t some_ticks;                                    /* of an event */
         bool has_ticks;
         uint64_t n_phases[N_PHASES]; /* left out, by phase */
-        uint64_t n_samples, n_long_args, n_sort_indexes, n_system;
+        uint64_t n_samples, n_long_args, n_further_keys, n_sort_indexes, n_system;
 };
 
 /* Takes one event.  Returns 0, -errno with words, or -EBADMSG and -E2BIG: it is malformed. */
@@ -124,6 +126,63 @@ static int add_location(struct reader *r, struct json_value value, struct import
         return add_string(r, value, &span->file, err);
 }
 
+/* The first of hyprof's keys of a span; a span in a file has one, the rest is counted. */
+static int add_own_key(struct reader *r, struct json_value keys, struct import_key *key, struct error *err)
+{
+        static const struct json_value no_kind = { .kind = JSON_STRING, .text = { "key", 3 } };
+        struct json_pull p = json_pull_inside(keys);
+        struct json_value one, kind, number;
+
+        if (keys.kind != JSON_ARRAY || !keys.text.bytes)
+                return 0;
+        while (json_pull_next(&p, &one) == 1) {
+                struct import_key found = { .kind = 0 };
+                int e;
+
+                if (one.kind != JSON_OBJECT || json_pull_find(one, "key", &number) != 1 ||
+                    !json_pull_unsigned(number.text, &found.value))
+                        continue;
+                if (key->kind != 0) {
+                        r->n_further_keys++;
+                        continue;
+                }
+                if (json_pull_find(one, "kind", &kind) != 1 || kind.kind != JSON_STRING)
+                        kind = no_kind;
+                e = add_string(r, kind, &found.kind, err);
+                if (e < 0)
+                        return e;
+                *key = found;
+        }
+        return 0;
+}
+
+/* Work of a device has a text of its own; other spans have all arguments. */
+static int add_device_text(struct reader *r, struct json_value args, struct import_span *span,
+                           struct error *err)
+{
+        struct json_value text;
+
+        return json_pull_find(args, "text", &text) == 1 ? add_string(r, text, &span->text, err) : 0;
+}
+
+/* The lane, text and key of the work of a device, which hyprof writes among the arguments. */
+static int add_device_parts(struct reader *r, struct event *event, struct import_span *span,
+                            struct error *err)
+{
+        struct json_value number, kind = { .kind = JSON_STRING, .text = { "key", 3 } };
+        int e = trace_event_devices_lane(&r->devices, &event->row, &span->track, err);
+
+        if (e == -EBADMSG)
+                return refuse(event, "work of a device without a lane");
+        if (e == 0)
+                e = add_device_text(r, event->row.args, span, err);
+        if (e < 0 || json_pull_find(event->row.args, "key", &number) != 1 ||
+            !json_pull_unsigned(number.text, &span->key.value))
+                return e;
+        (void)json_pull_find(event->row.args, "key_kind", &kind);
+        return add_string(r, kind, &span->key.kind, err);
+}
+
 /* PyTorch's number of a host call and of what it started on a device. */
 static int add_correlation(struct reader *r, struct json_value args, struct import_key *key,
                            struct error *err)
@@ -191,11 +250,17 @@ static int take_whole(struct reader *r, struct event *event, struct error *err)
                 return refuse(event, "a time out of range");
         if (is_sum(&event->row))
                 return take_sum(r, event, duration_ns, err);
-        e = trace_event_tracks_thread(&r->tracks, &event->row, &span.track, err);
+        if (trace_event_devices_has(&r->devices, &event->row)) {
+                e = add_device_parts(r, event, &span, err);
+        } else {
+                e = trace_event_tracks_thread(&r->tracks, &event->row, &span.track, err);
+                if (e == 0)
+                        e = add_args(r, event->row.args, &span.text, err);
+                if (e == 0)
+                        e = add_own_key(r, event->row.keys, &span.key, err);
+        }
         if (e == 0)
                 e = add_string(r, event->row.name, &span.name, err);
-        if (e == 0)
-                e = add_args(r, event->row.args, &span.text, err);
         if (e == 0)
                 e = add_location(r, event->row.location, &span, err);
         if (e == 0)
@@ -331,8 +396,11 @@ static int take_flow(struct reader *r, struct event *event, struct error *err)
                 return e;
         if (trace_event_flows_add(&r->flows, content_hash(chain.bytes, chain.n_bytes), event->phase) < 0)
                 return error_set(err, -ENOMEM, "no memory for flows");
-        /* The correlation of PyTorch's spans says the same. */
+        /* The correlation of PyTorch's spans says the same, and so do the keys of hyprof's. */
         if (r->correlation && text_view_is(category, "ac2g"))
+                return 0;
+        if (r->devices.ids.n_items != 0 && text_view_is(category, "device") &&
+            text_view_is(event->row.name.text, "key"))
                 return 0;
         e = trace_event_tracks_thread(&r->tracks, &event->row, &track, err);
         if (e == 0)
@@ -441,6 +509,7 @@ static int take_metadata(struct reader *r, struct event *event, struct error *er
         };
         struct text_view name = event->row.name.text;
         struct json_value value;
+        int e;
 
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
                 if (!text_view_is(name, names[i].name))
@@ -449,6 +518,11 @@ static int take_metadata(struct reader *r, struct event *event, struct error *er
                         return refuse(event, "a name that is no text");
                 return trace_event_tracks_name(&r->tracks, &event->row, names[i].what, value.text, err);
         }
+        e = trace_event_devices_describe(&r->devices, &event->row, err);
+        if (e == -EBADMSG)
+                return refuse(event, "a lane of a device that is not described");
+        if (e != 0)
+                return e < 0 ? e : 0;
         if (text_view_is(name, "process_sort_index") || text_view_is(name, "thread_sort_index"))
                 r->n_sort_indexes++;
         else
@@ -605,6 +679,8 @@ static void count_left_out(struct reader *r)
                 { "sort index", r->n_sort_indexes },
                 { "system's trace", r->n_system },
                 { "arguments beyond 4 KiB", r->n_long_args },
+                { "further keys of a zone", r->n_further_keys },
+                { "how exact a device's times are", r->devices.n_devices },
         };
 
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
@@ -646,6 +722,7 @@ static int begin(struct reader *r, struct error *err)
         if (e == 0)
                 e = import_rows_clock(r->rows, &clock, &r->clock_id, err);
         trace_event_tracks_init(&r->tracks, r->rows, r->clock_id);
+        trace_event_devices_init(&r->devices, r->rows, &r->tracks, r->clock_id);
         r->tracks.may_have_devices = r->head.writer == TRACE_EVENT_KINETO;
         return e;
 }
@@ -670,6 +747,7 @@ int import_trace_event_read(struct import_source *source, struct import_rows *ro
         if (e == 0)
                 count_left_out(&r);
         json_rows_deinit(&r.json);
+        trace_event_devices_deinit(&r.devices);
         trace_event_tracks_deinit(&r.tracks);
         import_slices_deinit(&r.slices);
         trace_event_flows_deinit(&r.flows);

@@ -13,9 +13,10 @@ static const struct {
         struct text_view key;
         size_t place;
 } fields[] = {
-        FIELD("name", name),   FIELD("ph", phase),   FIELD("ts", time),      FIELD("dur", duration),
-        FIELD("pid", process), FIELD("tid", thread), FIELD("cat", category), FIELD("args", args),
-        FIELD("id", id),       FIELD("id2", id2),    FIELD("scope", scope),  FIELD("loc", location),
+        FIELD("name", name),     FIELD("ph", phase),   FIELD("ts", time),      FIELD("dur", duration),
+        FIELD("pid", process),   FIELD("tid", thread), FIELD("cat", category), FIELD("args", args),
+        FIELD("id", id),         FIELD("id2", id2),    FIELD("scope", scope),  FIELD("loc", location),
+        FIELD("device", device), FIELD("keys", keys),
 };
 
 /* It is called for each member of each row; others than the fields are passed over. */

@@ -19,6 +19,7 @@
 struct trace_event_row {
         struct json_value phase, time, duration, name, category, process, thread;
         struct json_value id, id2, scope, args, location;
+        struct json_value device, keys; /* of hyprof */
 };
 
 /* Returns 0, or -EBADMSG for what is no object, or ends in the middle of a member. */
