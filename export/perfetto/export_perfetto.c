@@ -57,7 +57,16 @@ static int complain_of(int r, struct error *err)
 
 /* ---- zones --------------------------------------------------------------------------------------------- */
 
-/* From here arrows go to the work that devices did for the zone. */
+static void annotate_string(const struct perfetto_export *e, struct byte_buffer *b, const char *name,
+                            uint32_t string)
+{
+        struct text_view text = trace_dictionary_text(e->trace->dictionary, string);
+
+        if (text.n_bytes != 0)
+                perfetto_packets_annotate_text(b, name, text.bytes, text.n_bytes);
+}
+
+/* From here arrows go to the work that devices did for the zone.  hyprof import reads the first key. */
 static void put_flows(struct perfetto_export *e, struct byte_buffer *b, const struct walked_thread *thread,
                       const struct trace_event *begin)
 {
@@ -66,6 +75,10 @@ static void put_flows(struct perfetto_export *e, struct byte_buffer *b, const st
 
         for (uint32_t i = 0; i < n; i++)
                 protobuf_writer_put_fixed64(b, PERFETTO_EVENT_FLOW, FIRST_KEY_FLOW + keys[i]);
+        if (n == 0)
+                return;
+        perfetto_packets_annotate_number(b, "hyprof_key", (int64_t)e->keys.zones[keys[0]].key);
+        annotate_string(e, b, "hyprof_key_kind", e->keys.zones[keys[0]].space);
 }
 
 static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
@@ -348,15 +361,6 @@ static int put_lock(struct perfetto_export *e, uint32_t thread, const struct tra
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
-static void annotate_string(const struct perfetto_export *e, struct byte_buffer *b, const char *name,
-                            uint32_t string)
-{
-        struct text_view text = trace_dictionary_text(e->trace->dictionary, string);
-
-        if (text.n_bytes != 0)
-                perfetto_packets_annotate_text(b, name, text.bytes, text.n_bytes);
-}
-
 /*
  * An arrow from the zone of a thread, or from the work before that has its key.  None if the zone is not in
  * the file, or would begin later.
@@ -612,8 +616,7 @@ int export_perfetto(struct loaded_trace *trace, const struct export_options *opt
                 r = write_trace(&e, err);
         if (r == 0) {
                 e.totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.samples.frames.n_cut;
-                export_totals_leave_out(&e.totals, &e.walk,
-                                        1U << EXPORT_LEFT_OUT_DEVICE_VALUES | 1U << EXPORT_LEFT_OUT_KEYS);
+                export_totals_leave_out(&e.totals, &e.walk, 1U << EXPORT_LEFT_OUT_DEVICE_VALUES);
                 *ret_totals = e.totals;
         }
         lock_waits_deinit(&e.lock_waits);

@@ -68,7 +68,7 @@ enum perfetto_track_field {
         PERFETTO_TRACK_COUNTER = 8,
         PERFETTO_TRACK_CHILD_ORDER = 11, /* of the tracks below */
         PERFETTO_TRACK_RANK = 12,        /* among those of the same parent, if its order is explicit */
-        PERFETTO_TRACK_DESCRIPTION = 14, /* for people */
+        PERFETTO_TRACK_DESCRIPTION = 14, /* for people, and for hyprof import: see below */
 };
 enum perfetto_child_order { PERFETTO_ORDER_EXPLICIT = 3 };
 enum perfetto_process_field { PERFETTO_PROCESS_PID = 1, PERFETTO_PROCESS_NAME = 6 };
@@ -181,5 +181,9 @@ enum perfetto_task_state {
         PERFETTO_TASK_DEAD = 7,
 };
 #define PERFETTO_PRIO_NORMAL UINT32_C(120) /* without it, threads are shown as "(RT)" */
+
+/* How descriptions of devices, and of further tracks of a lane, begin; pftrace_fields.h has them as well. */
+#define PERFETTO_DEVICE_WORDS  "hyprof device"
+#define PERFETTO_SUBLANE_WORDS "hyprof sub-lane: zones of a lane that cross"
 
 #endif /* EXPORT_PERFETTO_PERFETTO_FIELDS_H */

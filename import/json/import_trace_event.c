@@ -680,7 +680,7 @@ static void count_left_out(struct reader *r)
                 { "system's trace", r->n_system },
                 { "arguments beyond 4 KiB", r->n_long_args },
                 { "further keys of a zone", r->n_further_keys },
-                { "how exact a device's times are", r->devices.n_devices },
+                { "bound of a device's clock", r->devices.n_devices },
         };
 
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "import/perfetto/import_pftrace.h"
 
+#include "base/byte_buffer.h"
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "import/file/import_source.h"
+#include "import/file/json_pull.h"
 #include "import/file/protobuf_pull.h"
 #include "import/perfetto/pftrace_args.h"
 #include "import/perfetto/pftrace_clocks.h"
@@ -33,7 +35,8 @@ struct reader {
         struct import_slices slices;
         uint32_t flow; /* string */
         uint64_t n_packets[PACKETS_MAX], n_legacy[LEGACY_PHASES];
-        uint64_t n_after_loss, n_no_name, n_extra, n_categories, n_typed, n_flows;
+        uint64_t n_after_loss, n_no_name, n_extra, n_categories, n_typed, n_flows, n_further_keys;
+        struct byte_buffer room;
 };
 
 struct packet {
@@ -348,6 +351,82 @@ static int put_flows(struct reader *r, const struct event *event, struct import_
         return e;
 }
 
+/* ------------------------------------------------------------------ keys of hyprof's export */
+
+/* The export writes unsigned numbers as signed ones. */
+static bool read_key(struct json_value value, uint64_t *ret)
+{
+        int64_t number;
+
+        if (value.kind != JSON_NUMBER)
+                return false;
+        if (json_pull_unsigned(value.text, ret))
+                return true;
+        if (!json_pull_decimal(value.text, 0, &number))
+                return false;
+        memcpy(ret, &number, sizeof(number));
+        return true;
+}
+
+/* Work on a lane of a device has its text in one of the annotations. */
+static bool has_own_text(const struct place *place)
+{
+        return place->of && place->of->is_below_device;
+}
+
+static int add_text(struct reader *r, struct json_value value, uint32_t *ret, struct error *err)
+{
+        struct text_view text;
+
+        if (value.kind != JSON_STRING)
+                return 0;
+        if (json_pull_string(value.text, &r->room, &text) < 0)
+                return error_set(err, -ENOMEM, "no memory for a text");
+        return import_rows_string(r->rows, text, ret, err);
+}
+
+/*
+ * The key of a zone, which hyprof's export says beside the flows that draw it; of the work of a device its
+ * own text as well, in the place of all annotations.  Returns 1 if there was a key.
+ */
+static int put_own_key(struct reader *r, const struct place *place, struct import_span *span,
+                       struct error *err)
+{
+        bool is_of_device = has_own_text(place);
+        const char *word = is_of_device ? "key" : "hyprof_key";
+        struct json_value kind = { .kind = JSON_STRING, .text = { "key", 3 } }, value, text;
+        struct text_view args = pftrace_args_end(&r->args);
+        struct json_pull p = json_pull_text(args);
+        int e;
+
+        if (args.n_bytes == 0 || (!is_of_device && !memmem(args.bytes, args.n_bytes, word, strlen(word))) ||
+            json_pull_next(&p, &value) != 1)
+                return 0;
+        if (is_of_device) {
+                e = json_pull_find(value, "text", &text) == 1 ? add_text(r, text, &span->text, err) : 0;
+                if (e < 0)
+                        return e;
+        }
+        (void)json_pull_find(value, is_of_device ? "key_kind" : "hyprof_key_kind", &kind);
+        if (json_pull_find(value, word, &value) != 1 || !read_key(value, &span->key.value))
+                return 0;
+        e = add_text(r, kind, &span->key.kind, err);
+        return e < 0 ? e : 1;
+}
+
+/* Flows of an event whose key is known are arrows between zones with keys. */
+static int put_keys(struct reader *r, const struct event *event, const struct place *place,
+                    struct import_span *span, struct error *err)
+{
+        int e = event->type == PFTRACE_BEGIN ? put_own_key(r, place, span, err) : 0;
+
+        if (e == 1 && event->n_flows > 1)
+                r->n_further_keys += event->n_flows - 1;
+        return e != 0 ? e < 0 ? e : 0 : put_flows(r, event, span, event->type == PFTRACE_END, err);
+}
+
+/* ------------------------------------------------------------------ counters, legacy events */
+
 static int put_counter(struct reader *r, struct packet *packet, const struct event *event,
                        const struct place *place, struct error *err)
 {
@@ -497,12 +576,12 @@ static int take_event(struct reader *r, struct pftrace_sequence *sequence, struc
         span.track = place->track;
         span.begin = span.end = place->time;
         e = find_name(r, sequence, &event, &span.name, err);
-        if (e == 0)
+        if (e == 0 && !has_own_text(place))
                 e = import_rows_string(r->rows, pftrace_args_end(&r->args), &span.text, err);
         if (e == 0)
                 e = find_location(r, sequence, &event, &span, err);
         if (e == 0)
-                e = put_flows(r, &event, &span, event.type == PFTRACE_END, err);
+                e = put_keys(r, &event, place, &span, err);
         if (e < 0)
                 return e;
         switch (event.type) {
@@ -651,6 +730,8 @@ static void count_left_out(struct reader *r)
                 { "category", r->n_categories },
                 { "typed argument", r->n_typed },
                 { "flow beyond 16 of an event", r->n_flows },
+                { "further keys of a zone", r->n_further_keys },
+                { "bound of a device's clock", r->tracks.n_devices },
                 { "arguments beyond 4 KiB", r->args.n_left_out },
                 { "interned text beyond the memory for them", r->sequences.n_beyond },
                 { "track without a description", r->tracks.n_undescribed },
@@ -694,6 +775,7 @@ int import_pftrace_read(struct import_source *source, struct import_rows *rows, 
                 count_left_out(&r);
         import_slices_deinit(&r.slices);
         pftrace_args_deinit(&r.args);
+        byte_buffer_deinit(&r.room);
         pftrace_tracks_deinit(&r.tracks);
         pftrace_sequences_deinit(&r.sequences);
         pftrace_packets_deinit(&r.packets);

@@ -47,6 +47,7 @@ enum pftrace_track_field {
         PFTRACE_TRACK_COUNTER = 8,
         PFTRACE_TRACK_STATIC_NAME = 10,
         PFTRACE_TRACK_ATRACE_NAME = 13,
+        PFTRACE_TRACK_DESCRIPTION = 14,
 };
 enum pftrace_process_field { PFTRACE_PROCESS_PID = 1, PFTRACE_PROCESS_NAME = 6 };
 enum pftrace_thread_field {
@@ -140,5 +141,9 @@ enum pftrace_clock_id {
         PFTRACE_BUILTIN_END = 64,  /* from here on clocks of a sequence */
         PFTRACE_SEQUENCE_END = 128 /* from here on any others */
 };
+
+/* How hyprof's export describes devices, and further tracks of one of their lanes. */
+#define PFTRACE_DEVICE_WORDS  "hyprof device"
+#define PFTRACE_SUBLANE_WORDS "hyprof sub-lane"
 
 #endif /* IMPORT_PFTRACE_FIELDS_H */

@@ -83,6 +83,7 @@ static int keep_name(struct pftrace_tracks *t, struct text_view text, uint32_t *
 
 struct description {
         uint64_t uuid, parent, pid, tid, time_us;
+        struct text_view words;         /* its description */
         struct text_view name, of_what; /* of the track; of the process or thread */
         bool has_process, has_thread, has_counter;
         uint64_t unit;
@@ -162,6 +163,8 @@ static int read_description(struct text_view message, struct description *d)
                 else if (field.number == PFTRACE_TRACK_NAME || field.number == PFTRACE_TRACK_STATIC_NAME ||
                          field.number == PFTRACE_TRACK_ATRACE_NAME)
                         d->name = field.bytes;
+                else if (field.number == PFTRACE_TRACK_DESCRIPTION)
+                        d->words = field.bytes;
                 else if (field.number == PFTRACE_TRACK_PROCESS)
                         r = read_process(field.bytes, d);
                 else if (field.number == PFTRACE_TRACK_THREAD)
@@ -192,6 +195,16 @@ static int keep_counter(struct pftrace_tracks *t, const struct description *d, s
         return r < 0 ? r : import_rows_string(t->rows, title, &of->title, err);
 }
 
+/* "lane 3 (2)" is "lane 3", whose track it shares then. */
+static struct text_view without_number(struct text_view name)
+{
+        const char *bracket = name.n_bytes ? memrchr(name.bytes, '(', name.n_bytes) : NULL;
+
+        if (bracket && bracket - name.bytes > 1 && bracket[-1] == ' ')
+                name.n_bytes = (size_t)(bracket - name.bytes - 1);
+        return name;
+}
+
 int pftrace_tracks_describe(struct pftrace_tracks *t, struct text_view message, struct error *err)
 {
         struct named_process *process = NULL;
@@ -212,10 +225,13 @@ int pftrace_tracks_describe(struct pftrace_tracks *t, struct text_view message, 
                 of->tid = d.tid;
         }
         of->parent = d.parent;
-        of->kind = d.has_thread    ? PFTRACE_TRACK_IS_THREAD
-                   : d.has_process ? PFTRACE_TRACK_IS_PROCESS
-                   : d.has_counter ? PFTRACE_TRACK_IS_COUNTER
-                                   : PFTRACE_TRACK_IS_NAMED;
+        of->kind = d.has_thread                                           ? PFTRACE_TRACK_IS_THREAD
+                   : d.has_process                                        ? PFTRACE_TRACK_IS_PROCESS
+                   : d.has_counter                                        ? PFTRACE_TRACK_IS_COUNTER
+                   : text_view_begins_with(d.words, PFTRACE_DEVICE_WORDS) ? PFTRACE_TRACK_IS_DEVICE
+                                                                          : PFTRACE_TRACK_IS_NAMED;
+        if (text_view_begins_with(d.words, PFTRACE_SUBLANE_WORDS))
+                d.name = without_number(d.name);
         r = keep_name(t, d.name, &of->name, err);
         if (r == 0 && d.has_counter)
                 r = keep_counter(t, &d, of, err);
@@ -317,6 +333,12 @@ static int make_track(struct pftrace_tracks *t, struct pftrace_track *of, uint32
                 break;
         case PFTRACE_TRACK_IS_NAMED:
                 break;
+        case PFTRACE_TRACK_IS_DEVICE:
+                t->n_devices++;
+                track.kind = IMPORT_TRACK_DEVICE;
+                track.number = t->n_devices; /* two of one name are two */
+                track.has_number = true;
+                return import_rows_track(t->rows, &track, &of->track, err);
         }
         if (track.name.n_bytes == 0) {
                 track.name.n_bytes = (size_t)(of->uuid == 0 ? snprintf(name, sizeof(name), "no track")
@@ -336,6 +358,7 @@ static int make_branch(struct pftrace_tracks *t, struct pftrace_track *leaf, uin
 {
         struct pftrace_track *way[PFTRACE_TRACK_DEPTH] = { leaf };
         uint32_t n = 1, parent = 0, clock, id;
+        bool is_below_device = false;
         int r = pftrace_clocks_use(t->clocks, known, &clock, err);
 
         while (n < PFTRACE_TRACK_DEPTH && way[n - 1]->kind != PFTRACE_TRACK_IS_PROCESS &&
@@ -354,6 +377,8 @@ static int make_branch(struct pftrace_tracks *t, struct pftrace_track *leaf, uin
                                 of->known = known;
                 }
                 parent = of->track;
+                of->is_below_device = is_below_device;
+                is_below_device |= of->kind == PFTRACE_TRACK_IS_DEVICE;
         }
         return r;
 }

@@ -28,6 +28,7 @@ enum pftrace_track_kind {
         PFTRACE_TRACK_IS_THREAD,
         PFTRACE_TRACK_IS_COUNTER,
         PFTRACE_TRACK_IS_NAMED,
+        PFTRACE_TRACK_IS_DEVICE, /* of hyprof's export; what is below it is a lane of the device */
 };
 
 struct pftrace_track {
@@ -39,6 +40,7 @@ struct pftrace_track {
         uint32_t unit, title;    /* strings of a counter */
         int64_t multiplier, sum; /* of a counter; the sum of one that says differences */
         bool is_incremental;
+        bool is_below_device; /* since it has a track of import_rows */
 };
 
 struct pftrace_tracks {
@@ -52,6 +54,7 @@ struct pftrace_tracks {
         } * processes;
         struct intern names;
         size_t tracks_capacity, processes_capacity;
+        uint64_t n_devices;
         uint64_t n_undescribed; /* tracks on which something happened */
 };
 
