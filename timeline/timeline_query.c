@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "timeline/query_step.h"
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_lane.h"
 
@@ -67,23 +68,7 @@ int timeline_columns_add_open(struct timeline_columns *c, uint64_t begin_ns, uin
         return 0;
 }
 
-/* ---- pages --------------------------------------------------------------------------------------------- */
-
-static int query_damaged(struct error *err)
-{
-        return error_set(err, -EBADMSG, "the index of the time line is damaged");
-}
-
-/* The references of one page, on the way down: those from `i` on are still to be looked at. */
-struct query_step {
-        const struct timeline_ref *refs;
-        uint32_t n_refs, i;
-        const uint8_t *summaries; /* of the references from `i` on, when they are visited in order */
-        struct timeline_ref own[TIMELINE_FANOUT];
-};
-
-/* Levels shrink on the way down, and pages of level 0 have no step of their own. */
-#define QUERY_STEPS_MAX TIMELINE_LEVELS_MAX
+/* ---- a view -------------------------------------------------------------------------------------------- */
 
 static struct query_step query_step_of(const struct timeline_node *node)
 {
@@ -91,36 +76,6 @@ static struct query_step query_step_of(const struct timeline_node *node)
                                     .n_refs = node->n_refs,
                                     .summaries = node->summaries };
 }
-
-/* A page of references, checked.  Its summaries are borrowed until the next page of its level is read. */
-static int query_step_open(struct query_step *step, struct timeline_index *t,
-                           const struct timeline_lane *lane, const struct timeline_ref *ref,
-                           struct error *err)
-{
-        const uint8_t *page = NULL;
-        size_t n = TIMELINE_NODE_HEAD_BYTES, n_summaries = 0;
-        int r = timeline_pages_read(&t->pages, ref, &page, err);
-
-        if (r < 0)
-                return r;
-        if (ref->n_bytes < n || page[0] > TIMELINE_FANOUT ||
-            ref->n_bytes < n + (size_t)page[0] * TIMELINE_REF_BYTES)
-                return query_damaged(err);
-        step->refs = step->own;
-        step->n_refs = page[0];
-        step->i = 0;
-        for (uint32_t i = 0; i < step->n_refs; i++, n += TIMELINE_REF_BYTES) {
-                if (timeline_ref_get(page + n, &step->own[i]) < 0 || step->own[i].level + 1U != ref->level)
-                        return query_damaged(err);
-                n_summaries += step->own[i].n_summary;
-        }
-        if (ref->n_bytes != n + n_summaries * timeline_item_folded_bytes(lane->has_values))
-                return query_damaged(err);
-        step->summaries = page + n;
-        return 0;
-}
-
-/* ---- a view -------------------------------------------------------------------------------------------- */
 
 struct query_visit {
         struct timeline_index *index;
@@ -384,15 +339,24 @@ struct query_search {
         struct timeline_index *index;
         const struct timeline_lane *lane;
         const struct timeline_search *search;
+        const struct timeline_wanted *wanted; /* of the lane; NULL = what `search` says */
         struct timeline_item *item;
         struct error *err;
 };
 
-static bool may_be_below(const struct timeline_search *s, const struct timeline_ref *ref)
+static bool may_be_below(const struct query_search *q, const struct timeline_ref *ref)
 {
-        if (!s->any && (ref->what_bits & timeline_ref_bit(s->what)) == 0)
+        const struct timeline_search *s = q->search;
+
+        if (q->wanted ? (ref->what_bits & q->wanted->ref_bits) == 0
+                      : !s->any && (ref->what_bits & timeline_ref_bit(s->what)) == 0)
                 return false;
         return s->is_backwards ? ref->first_begin < s->at_ns : ref->last_end > s->at_ns;
+}
+
+static bool is_searched(const struct query_search *q, uint32_t what)
+{
+        return q->wanted ? timeline_wanted_has(q->wanted, what) : q->search->any || what == q->search->what;
 }
 
 static int search_spans(const struct query_search *q, const uint8_t *spans, uint32_t n)
@@ -405,7 +369,7 @@ static int search_spans(const struct query_search *q, const uint8_t *spans, uint
                         spans + (size_t)place * TIMELINE_SPAN_BYTES, q->lane->has_values);
 
                 if ((s->is_backwards ? item.begin < s->at_ns : item.begin > s->at_ns) &&
-                    (s->any || item.what == s->what)) {
+                    is_searched(q, item.what)) {
                         *q->item = item;
                         return 1;
                 }
@@ -448,7 +412,7 @@ static int search_refs(const struct query_search *q, const struct timeline_ref *
                 }
                 ref = &step->refs[q->search->is_backwards ? step->n_refs - 1 - step->i : step->i];
                 step->i++;
-                if (may_be_below(q->search, ref))
+                if (may_be_below(q, ref))
                         r = search_open(q, ref, step + 1, &n_steps);
         }
         return r;
@@ -475,9 +439,12 @@ static int find_in_lane(struct timeline_index *t, const struct timeline_lane *la
                         const struct timeline_search *search, struct timeline_item *ret_item,
                         struct error *err)
 {
-        const struct query_search q = {
-                .index = t, .lane = lane, .search = search, .item = ret_item, .err = err
-        };
+        const struct query_search q = { .index = t,
+                                        .lane = lane,
+                                        .search = search,
+                                        .wanted = search->wanted ? &search->wanted[lane->kind] : NULL,
+                                        .item = ret_item,
+                                        .err = err };
 
         return search_levels(&q);
 }
@@ -496,13 +463,15 @@ int timeline_query_find(struct timeline_index *t, const struct timeline_search *
         int any = 0;
 
         in_units.at_ns = search->at_ns >> t->unit_log2;
-        for (size_t i = 0; i < search->n_lanes; i++) {
-                uint32_t id = search->lanes[i];
+        for (size_t i = 0; i < (search->lanes ? search->n_lanes : t->n_lanes); i++) {
+                uint32_t id = search->lanes ? search->lanes[i] : (uint32_t)i;
                 struct timeline_item item;
                 int r;
 
                 if (id >= t->n_lanes)
                         return error_set(err, -EINVAL, "search: no such lane");
+                if (search->wanted && search->wanted[t->lanes[id]->kind].n == 0)
+                        continue;
                 r = find_in_lane(t, t->lanes[id], &in_units, &item, err);
                 if (r < 0)
                         return r;

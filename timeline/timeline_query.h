@@ -70,13 +70,28 @@ int timeline_query_view(struct timeline_index *t, const struct timeline_view *vi
 /* Appends the last span of a lane, which is not over, with its length so far.  Returns 0 or -ENOMEM. */
 int timeline_columns_add_open(struct timeline_columns *c, uint64_t begin_ns, uint64_t end_ns, uint32_t what);
 
+/* Some values of `what`, of one kind of lane. */
+struct timeline_wanted {
+        const uint64_t *bits; /* borrowed; of `first` + i: bit i % 64 of word i / 64 */
+        uint32_t first, n;    /* all are in first .. first + n - 1; n = 0: nothing is wanted */
+        uint64_t ref_bits;    /* timeline_ref_bit() of all of them */
+};
+
+static inline bool timeline_wanted_has(const struct timeline_wanted *w, uint32_t what)
+{
+        uint32_t i = what - w->first;
+
+        return i < w->n && (w->bits[i / 64] >> i % 64 & 1) != 0;
+}
+
 struct timeline_search {
-        const uint32_t *lanes; /* by id */
+        const uint32_t *lanes; /* by id; NULL = all lanes of which something is wanted */
         size_t n_lanes;
         uint64_t at_ns;
         bool is_backwards; /* the last that begins before at_ns, not the first that begins after it */
         bool any;          /* whatever its `what` */
         uint32_t what;
+        const struct timeline_wanted *wanted; /* in place of `any` and `what`, by kind of lane; or NULL */
 };
 
 struct timeline_found {

@@ -3,6 +3,7 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "timeline/timeline_directory.h"
+#include "timeline/timeline_hits.h"
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_query.h"
 
@@ -65,6 +66,24 @@ static void ask(struct timeline_index *t)
         timeline_columns_deinit(&columns);
 }
 
+/* Whatever its pages say, the steps from hit to hit come to an end. */
+static void search(struct timeline_index *t)
+{
+        static const uint64_t bits = 0x5a;
+        struct timeline_wanted wanted[TIMELINE_LANE_KIND_COUNT];
+        struct timeline_hit_place place = { .at_ns = 0 };
+        struct timeline_hit_counts counts = { .by_what = NULL };
+        struct timeline_found found;
+
+        for (size_t i = 0; i < TIMELINE_LANE_KIND_COUNT; i++)
+                wanted[i] = (struct timeline_wanted){ &bits, 1, 8, UINT64_MAX };
+        (void)timeline_hits_count(t, wanted, 1000, &counts, NULL);
+        for (int i = 0; i < 16; i++)
+                if (timeline_hits_step(t, wanted, &place, i > 10, &found, NULL) != 1 ||
+                    timeline_hits_place(t, wanted, &found, &place, NULL) < 0)
+                        break;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         int fd = memfd_create("index", MFD_CLOEXEC);
@@ -81,8 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         if (timeline_directory_open(&t, fd, NULL, &err) == 0) {
                 ask(&t);
+                search(&t);
                 t.pages.is_unchecked = true;
                 ask(&t);
+                search(&t);
         } else if (err.text[0] == '\0') {
                 abort();
         }

@@ -29,6 +29,7 @@ void view_content_deinit(struct view_content *c)
         byte_buffer_deinit(&c->model);
         view_names_deinit(&c->names);
         timeline_columns_deinit(&c->columns);
+        view_search_deinit(&c->search);
         view_content_init(c);
 }
 

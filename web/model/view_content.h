@@ -15,6 +15,7 @@
 #include "timeline/timeline_query.h"
 #include "web/model/trace_identity.h"
 #include "web/model/view_names.h"
+#include "web/model/view_search.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -46,6 +47,7 @@ struct view_content {
         struct trace_identity identity;
         struct byte_buffer model;        /* the text of the whole model, once there is one; owned */
         struct timeline_columns columns; /* of the last reply; owned */
+        struct view_search search;       /* the last one; owned */
 };
 
 void view_content_init(struct view_content *c);
@@ -89,6 +91,10 @@ int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_b
 
 /* The document as an object, which the caller may add to and has to release.  NULL without memory. */
 json_t *view_model_make(const struct view_content *content);
+
+/* Parts of it: what a search looks for names in. */
+json_t *view_model_list_locations(const struct view_content *content);
+json_t *view_model_list_functions(const struct view_content *content);
 
 /* The same as text at the end of @out.  Returns 0 or -ENOMEM. */
 int view_model_put(const struct view_content *content, struct byte_buffer *out, struct error *err);

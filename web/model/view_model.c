@@ -120,8 +120,9 @@ static json_t *place_of(const struct loaded_trace *t, const struct trace_locatio
         return value;
 }
 
-static json_t *list_locations(const struct loaded_trace *t)
+json_t *view_model_list_locations(const struct view_content *c)
 {
+        const struct loaded_trace *t = c->trace;
         json_t *list = json_array();
         uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_LOCATIONS);
 
@@ -283,7 +284,7 @@ static json_t *list_warnings(const struct view_content *c)
         return list;
 }
 
-static json_t *list_functions(const struct view_content *c)
+json_t *view_model_list_functions(const struct view_content *c)
 {
         if (c->live)
                 return live_frames_list_functions(c->live);
@@ -302,9 +303,9 @@ json_t *view_model_make(const struct view_content *c)
                          json_value_number(t->end_ns - t->start_ns), "n_cpus",
                          json_value_number(loaded_trace_meta_number(t, "cpus")), "progress", c->progress,
                          "warnings", list_warnings(c), "events", list_events(t), "processes",
-                         list_processes(t), "threads", list_threads(t), "locations", list_locations(t),
-                         "functions", list_functions(c), "wait_states", list_wait_states(), "tracks",
-                         list_tracks(c));
+                         list_processes(t), "threads", list_threads(t), "locations",
+                         view_model_list_locations(c), "functions", view_model_list_functions(c),
+                         "wait_states", list_wait_states(), "tracks", list_tracks(c));
 }
 
 int view_model_print(json_t *document, struct byte_buffer *out, struct error *err)

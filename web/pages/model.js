@@ -5,7 +5,7 @@ import { compareLanes } from './device_tree.js';
 import { formatCount } from './format.js';
 
 /**
- * @typedef {{id: number, kind: string, depth: number, items: number}} LaneOfModel
+ * @typedef {{id: number, kind: string, depth: number, items: number, first_ns?: number, last_ns?: number}} LaneOfModel
  * @typedef {{id: number, kind: string, title: string, process: number | null, thread: number | null,
  *     number?: number, lane?: number, path?: string[], busy_ns?: number, rank?: number, unit: string | null,
  *     lanes: LaneOfModel[]}} TrackOfModel

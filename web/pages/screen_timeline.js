@@ -22,7 +22,8 @@ import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
 import { PATH_OF_RUN, TimelinePath } from './timeline_path.js';
-import { isIdleTrack, NO_LANE, rowsBetween, timelineRows } from './timeline_rows.js';
+import { firstOfTrack, isIdleTrack, NO_LANE, openTrack, rowsBetween, timelineRows } from './timeline_rows.js';
+import { TimelineSearch } from './timeline_search.js';
 import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
 
@@ -32,6 +33,7 @@ import { selfTimeOf, wordsOfHit } from './timeline_words.js';
  * @typedef {import('./timeline_rows.js').LaneRow} LaneRow
  * @typedef {import('./timeline_rows.js').TimelineChoice} TimelineChoice
  * @typedef {import('./timeline_rows.js').TimelineRow} TimelineRow
+ * @typedef {import('./model.js').TrackOfModel} TrackOfModel
  * @typedef {import('./viewer.js').ViewState} ViewState
  * @typedef {import('./viewer.js').Viewer} Viewer
  */
@@ -87,6 +89,9 @@ export class TimelineScreen {
                 this.notes = new TimelineNotes(this.viewer, this);
                 this.path = new TimelinePath(this.viewer, this);
                 this.launches = new TimelineLaunches(this.viewer, this);
+                this.search = new TimelineSearch(this);
+                /** The key of the track that the search led to. */
+                this.foundKey = '';
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
@@ -114,7 +119,7 @@ export class TimelineScreen {
                 this.notes.read();
                 viewer.on('model', () => this.onModel());
                 viewer.on('theme', () => this.draw());
-                viewer.on('search', (direction) => this.findName(direction));
+                viewer.on('search', (direction) => !this.element.hidden && this.search.step(direction));
         }
 
         /** @param {ViewState} state */
@@ -126,6 +131,7 @@ export class TimelineScreen {
                         this.from = from;
                         this.to = to;
                 }
+                this.search.follow();
                 this.path.follow(state);
                 if (state.path === PATH_OF_RUN && !this.path.subject)
                         this.path.showRun();
@@ -134,11 +140,17 @@ export class TimelineScreen {
                 this.arrange();
         }
 
+        /** Another screen shows its own hits. */
+        hide() {
+                this.search.listed = '';
+        }
+
         focus() {
                 this.canvas.focus();
         }
 
         onModel() {
+                this.search.follow();
                 if (this.viewer.model.isLive) {
                         this.onLiveModel();
                         return;
@@ -218,7 +230,7 @@ export class TimelineScreen {
                         return null;
                 return { context, width, height, from: this.from, to: this.to, top: this.scroll.scrollTop,
                          colors: themeColors(), isDark: isDarkPage(), model: this.viewer.model, cache: this.cache,
-                         search: (this.viewer.state.text ?? '').toLowerCase(), budgets: this.budgets, highlight: this.highlight(),
+                         search: this.search.matches, budgets: this.budgets, highlight: this.highlight(),
                          causes: this.causes.best(this.from, this.to), lack: this.causes.lack,
                          bucketLog2: bucketOf((this.to - this.from) / width) };
         }
@@ -614,7 +626,7 @@ export class TimelineScreen {
 
         /**
          * Brings a lane and, if it is not in sight, an instant into the view.
-         * @param {LaneRow} lane
+         * @param {{ y: number, height: number }} lane
          * @param {{ begin: number, end: number }} [span]
          */
         reveal(lane, span) {
@@ -663,34 +675,39 @@ export class TimelineScreen {
                         this.reveal(this.chosen.lane, this.chosen);
         }
 
-        /**
-         * Goes to the next item whose name has the searched text.
-         * @param {'next'|'previous'} direction
-         */
-        async findName(direction) {
-                const text = (this.viewer.state.text ?? '').toLowerCase();
-                const { model, source } = this.viewer;
-                const kinds = this.choice.showsGhosts ? ['zones', 'device', 'ghosts'] : ['zones', 'device'];
-                const lanes = this.layout.rows.flatMap((row) => row.lanes).filter((lane) => kinds.includes(lane.lane.kind));
-                const locations = model.locations.filter((one) => (one.name || one.function || '').toLowerCase().includes(text))
-                        .map((one) => one.id);
-                const at = this.chosen ? this.chosen.begin : (this.from + this.to) / 2;
+        /** @param {import('./source_server.js').FoundSpan} found  with its lane */
+        showItem(found) {
+                const place = this.viewer.model.lanesById.get(found.lane ?? -1);
 
-                if (text === '' || this.element.hidden)
+                if (!place)
                         return;
-                const ids = lanes.filter((lane) => lane.lane.kind !== 'ghosts').map((lane) => lane.lane.id);
-                const found = (await Promise.all(locations.slice(0, 16).map((what) => source.find(ids, at, direction, what))))
-                        .filter((one) => one !== null);
-                const sign = direction === 'next' ? 1 : -1;
-                const best = found.sort((a, b) => sign * (/** @type {any} */ (a).begin_ns - /** @type {any} */ (b).begin_ns))[0];
-
-                this.note.textContent = best ? '' : `no ${direction} "${text}"`;
-                if (!best)
-                        return;
-                const lane = /** @type {any} */ (best).lane ?? ids[0];
-                this.chooseFound(lane, best);
+                openTrack(this.choice, place.track, place.lane.kind);
+                this.foundKey = '';
+                this.arrange();
+                this.chooseFound(place.lane.id, found);
                 if (this.chosen)
                         this.reveal(this.chosen.lane, this.chosen);
+        }
+
+        /**
+         * Brings a track into sight, and a time at which it has something.
+         * @param {TrackOfModel} track
+         */
+        showTrack(track) {
+                const first = firstOfTrack(track);
+                const last = Math.max(first, ...track.lanes.map((lane) => lane.last_ns ?? 0));
+                const length = this.to - this.from;
+
+                openTrack(this.choice, track);
+                this.choose(null);
+                this.arrange();
+                const row = this.layout.rows.find((one) => one.track === track);
+
+                this.foundKey = row ? row.key : '';
+                if (row)
+                        this.reveal(row);
+                if (last < this.from || first > this.to)
+                        this.showRange(first - length * 0.1, first + length * 0.9);
         }
 
         /* ------------------------------------------------------------------ keyboard */
@@ -707,7 +724,7 @@ export class TimelineScreen {
                         d: () => this.showRange(this.from + length * KEYBOARD_STEP, this.to + length * KEYBOARD_STEP),
                         g: () => this.toggleGhosts(), m: () => this.toggleMeasure(),
                         b: () => this.notes.write(),
-                        n: () => this.findName('next'), N: () => this.findName('previous'),
+                        n: () => this.search.step('next'), N: () => this.search.step('previous'),
                         p: () => this.path.show(this.chosen),
                         f: () => this.zoomToChosen(), Home: () => this.showRange(0, this.viewer.model.duration_ns),
                         ArrowDown: () => this.moveLane(1), ArrowUp: () => this.moveLane(-1),

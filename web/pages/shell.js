@@ -37,6 +37,8 @@ export class Shell {
                         on: { input: () => this.onSearch(), keydown: (/** @type {KeyboardEvent} */ e) =>
                                 this.onSearchKey(e) } }));
                 this.searchHits = el('span', { class: 'search-hits', id: 'search-hits', role: 'status' });
+                this.found = el('div', { class: 'found', id: 'found', hidden: true, on: { keydown: (/** @type {KeyboardEvent} */ e) =>
+                        this.onFoundKey(e) } });
                 this.theme = 'system';
                 this.themeButton = button('', () => this.nextTheme(), { class: 'quiet' });
                 this.warnings = el('div', { class: 'warnings', id: 'warnings' });
@@ -50,7 +52,7 @@ export class Shell {
                         el('header', { class: 'head' },
                                 el('div', { class: 'names' }, this.title, this.facts),
                                 el('div', { class: 'tools' }, this.rangeBox,
-                                        el('div', { class: 'search-box' }, this.search, this.searchHits),
+                                        el('div', { class: 'search-box' }, this.search, this.searchHits, this.found),
                                         this.themeButton,
                                         button('?', () => this.showHelp(), { class: 'quiet', title: 'Keys (?)',
                                                 'aria-label': 'Keys' }))),
@@ -67,6 +69,7 @@ export class Shell {
                 this.viewer.on('change', () => this.update());
                 this.viewer.on('model', () => this.update());
                 this.viewer.on('hits', (words) => fill(this.searchHits, words));
+                this.viewer.on('found', (list) => this.showFound(list));
                 this.viewer.on('failure', (error) => this.addWarning(error.message));
                 this.update();
         }
@@ -223,6 +226,7 @@ export class Shell {
                                         ? '0' : '-1' });
                         }
                         fill(this.searchHits);
+                        this.showFound(null);
                 }
                 this.shown = screen;
                 this.shownId = wanted.id;
@@ -243,7 +247,37 @@ export class Shell {
                 } else if (event.key === 'Enter') {
                         this.viewer.emit('search', event.shiftKey ? 'previous' : 'next');
                         event.preventDefault();
+                } else if (event.key === 'ArrowDown' && !this.found.hidden) {
+                        this.found.querySelector('button')?.focus();
+                        event.preventDefault();
                 }
+        }
+
+        /**
+         * The list below the search box, while the box or the list has the focus; null = none.
+         * @param {Node[] | null} list
+         */
+        showFound(list) {
+                this.found.hidden = !list || list.length === 0;
+                if (this.found.contains(document.activeElement)) {
+                        this.search.focus();
+                }
+                fill(this.found, list || []);
+        }
+
+        /** @param {KeyboardEvent} event */
+        onFoundKey(event) {
+                const entries = [...this.found.querySelectorAll('button')];
+                const at = entries.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
+                if (event.key === 'Escape' || (event.key === 'ArrowUp' && at === 0)) {
+                        this.search.focus();
+                } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+                        entries[at + (event.key === 'ArrowDown' ? 1 : -1)]?.focus();
+                } else {
+                        return;
+                }
+                event.preventDefault();
+                event.stopPropagation();
         }
 
         focusScreen() {
@@ -326,7 +360,7 @@ export class Shell {
 const KEY_HELP = [
         ['1 … 9', 'show a screen; or Shift and its letter'],
         ['/', 'search'],
-        ['Enter', 'in the search box: the next hit; with Shift, the one before'],
+        ['Enter', 'in the search box: the next hit; with Shift, the one before; ↓ goes to the list of names'],
         ['Esc', 'end the search; clear the selected time range'],
         ['Tab', 'the next thing that takes keys'],
         ['W S', 'timeline: zoom in and out; so does the wheel'],

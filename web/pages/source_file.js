@@ -3,8 +3,10 @@
 
 import { hashOfText } from './colors.js';
 import { decodeFileLanes, FileLaunches } from './file_lanes.js';
+import { searchedLanes, searchLanes } from './file_search.js';
 import { findInLane, foldLane, noItems } from './lanes.js';
 import { TraceModel } from './model.js';
+import { NameMatches } from './name_matches.js';
 import { decodeFileSamples, functionsOfRange, StackFunctions, zonesOfRange } from './range_sums.js';
 
 /**
@@ -14,6 +16,8 @@ import { decodeFileSamples, functionsOfRange, StackFunctions, zonesOfRange } fro
  * @typedef {import('./source_server.js').AnswerOptions} AnswerOptions
  * @typedef {import('./source_server.js').FoundSpan} FoundSpan
  * @typedef {import('./source_server.js').KeptName} KeptName
+ * @typedef {import('./source_server.js').SearchReply} SearchReply
+ * @typedef {import('./source_server.js').SearchRequest} SearchRequest
  * @typedef {import('./source_server.js').StackFrame} StackFrame
  * @typedef {import('./source_server.js').TraceSource} TraceSource
  */
@@ -203,6 +207,20 @@ export class FileSource {
                 const [model, launches] = await Promise.all([this.model(), this.allLaunches()]);
                 const found = model.lanesById.get(lane);
                 return found ? launches.of(found.track, at, what) : { n: 0, ends: [] };
+        }
+
+        /**
+         * @param {SearchRequest} request
+         * @returns {Promise<SearchReply>}
+         */
+        async search(request) {
+                const [model, whole, strings] = await Promise.all([this.model(), this.allLanes(), this.json('strings')]);
+                const matches = new NameMatches(model, request.text);
+                const messages = new Set((strings || []).filter((/** @type {[number, string]} */ [, text]) => matches.isIn(text))
+                        .map((/** @type {[number, string]} */ [id]) => id));
+
+                return searchLanes(searchedLanes([...model.lanesById.values()].map((one) => one.lane), whole),
+                        (kind, what) => kind === 'messages' ? messages.has(what) : matches.has(kind, what), request);
         }
 
         /**

@@ -4,12 +4,22 @@
 import { decodeLanes } from './lanes.js';
 import { TraceModel } from './model.js';
 
-/** @typedef {import('./lanes.js').LaneItems} LaneItems */
+/**
+ * @typedef {import('./lanes.js').LaneItems} LaneItems
+ * @typedef {import('./name_matches.js').NameKind} NameKind
+ */
 
 /**
  * @typedef {{signal?: AbortSignal, onProgress?: (share: number | null, elapsed_ms: number) => void}} AnswerOptions
  * @typedef {{begin_ns: number, end_ns: number, what: number, lane?: number}} FoundSpan
  * @typedef {{track: number, begin_ns: number, what: number}} LaunchEnd  a zone of a thread or a device
+ * @typedef {{lane: number, begin_ns: number, end_ns: number, what: number, rank: number}} FoundHit `rank`: which of the hits
+ *     that begin at once, from 1
+ * @typedef {{kind: NameKind, what: number}} OneName
+ * @typedef {{text: string, at: number, rank?: number, direction: 'next' | 'previous', wantsCounts?: boolean, only?: OneName}}
+ *     SearchRequest the hit after, or before, the rank-th of those that begin at `at`
+ * @typedef {{found: FoundHit | null, n_hits?: number, n_before?: number, names?: (OneName & {count: number})[],
+ *     n_names?: number, is_least?: boolean}} SearchReply `n_before`: hits that begin before the found one, or before `at`
  * @typedef {'notes' | 'tracks' | 'theme' | 'ghosts'} KeptName  kept for the next visit: for each trace, or for the user
  * @typedef {{name: string, module: string, place: string, is_inlined: boolean, is_kernel: boolean}} StackFrame
  * @typedef {{model(): Promise<TraceModel>,
@@ -17,6 +27,7 @@ import { TraceModel } from './model.js';
  *     find(lanes: number[], at: number, direction: 'next' | 'previous', what?: number | null):
  *         Promise<FoundSpan | null>,
  *     launches(lane: number, at: number, what: number): Promise<{n: number, ends: LaunchEnd[]}>,
+ *     search(request: SearchRequest): Promise<SearchReply>,
  *     strings(ids: number[]): Promise<string[]>,
  *     stack(id: number): Promise<{frames: StackFrame[]}>,
  *     recall(name: KeptName, model?: TraceModel): string | null,
@@ -131,6 +142,16 @@ export class ServerSource {
          */
         async launches(lane, at, what) {
                 return (await this.request('launches', { lane, at, what })).json();
+        }
+
+        /**
+         * All that has a text in its name; web/model/view_search.h has the rule.
+         * @param {SearchRequest} request
+         * @returns {Promise<SearchReply>}
+         */
+        async search({ text, at, rank, direction, wantsCounts, only }) {
+                return (await this.request('search', { text, at: Math.max(0, Math.round(at)), rank, direction, count: wantsCounts,
+                        ...only })).json();
         }
 
         /**

@@ -91,8 +91,8 @@ export class TimelineLabels {
          * @param {number} top
          */
         draw(rows, top) {
-                const key = rows.flatMap((row) => [row.key, row.isOpen, row.isPinned, this.isDim(row), Math.round(row.y - top),
-                                                   row.title, row.note]).join();
+                const key = rows.flatMap((row) => [row.key, row.isOpen, row.isPinned, this.isDim(row), this.isFound(row),
+                                                   Math.round(row.y - top), row.title, row.note]).join();
 
                 if (this.element.dataset.key === key)
                         return;
@@ -110,6 +110,11 @@ export class TimelineLabels {
                 return choice.path !== null && !(row.track && isOnPath(choice, row.track));
         }
 
+        /** @param {TimelineRow} row */
+        isFound(row) {
+                return row.key === this.timeline.foundKey;
+        }
+
         /** @param {TimelineRow} row @param {number} top */
         label(row, top) {
                 const more = row.kind === 'group' && row.nHidden > 0 ? ` (${row.nHidden} not shown)` : '';
@@ -119,7 +124,8 @@ export class TimelineLabels {
                         { class: 'quiet timeline-pin', 'aria-label': `${row.isPinned ? 'unpin' : 'pin'} ${row.title}`,
                           'aria-pressed': String(row.isPinned) }) : null;
                 const note = row.note ? el('span', { class: 'timeline-note muted', title: row.note }, row.note) : null;
-                const label = el('div', { class: `timeline-label${this.isDim(row) ? ' dim' : ''}` }, name, note, pin);
+                const label = el('div', { class: `timeline-label${this.isDim(row) ? ' dim' : ''}${this.isFound(row) ? ' found' : ''}` },
+                                 name, note, pin);
 
                 label.style.top = `${row.y - top + AXIS_PX}px`;
                 label.style.height = `${row.height}px`;

@@ -41,7 +41,7 @@ const LABEL_HEIGHT_LEAST_PX = 10;
  * @property {Record<string, string>} colors
  * @property {boolean} isDark
  * @property {TraceModel} model
- * @property {string} search           in small letters; "" = none
+ * @property {import('./name_matches.js').NameMatches|null} search
  * @property {{ what: number, from: number, to: number }|null} highlight  instances of a zone that are selected elsewhere
  * @property {LaneCache} cache
  * @property {CauseSteps|null} causes      why CPUs did not run the program; null = not known
@@ -147,7 +147,7 @@ function firstInSight(frame, items) {
 function paintSpans(frame, items, y, height, kind) {
         const { context, model } = frame;
         const folds = new FoldBar(frame, y, height);
-        const isPicky = frame.search !== '' || (frame.highlight !== null && (kind === 'zones' || kind === 'device'));
+        const isPicky = frame.search !== null || (frame.highlight !== null && (kind === 'zones' || kind === 'device'));
 
         for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
                 const left = Math.max(-2, xOfTime(frame, items.begin[i]));
@@ -160,7 +160,7 @@ function paintSpans(frame, items, y, height, kind) {
                 const name = model.nameOf(kind, items.what[i]);
                 const color = colorOfSpan(frame, kind, items.what[i], name);
                 const width = Math.max(1, right - left);
-                const isFound = isWanted(frame, kind, items, i, name);
+                const isFound = isWanted(frame, kind, items, i);
 
                 context.globalAlpha = isPicky && !isFound ? 0.28 : kind === 'ghosts' ? 0.72 : 1;
                 context.fillStyle = color.fill;
@@ -187,14 +187,13 @@ function paintSpans(frame, items, y, height, kind) {
  * @param {string} kind
  * @param {SpanItems} items
  * @param {number} i
- * @param {string} name
  */
-function isWanted(frame, kind, items, i, name) {
+function isWanted(frame, kind, items, i) {
         const { search, highlight } = frame;
 
         if (highlight && (kind === 'zones' || kind === 'device'))
                 return items.what[i] === highlight.what && items.longestNs[i] >= highlight.from && items.longestNs[i] <= highlight.to;
-        return search !== '' && name.toLowerCase().includes(search);
+        return search !== null && search.has(kind, items.what[i]);
 }
 
 /** @param {TimelineFrame} frame @param {string} kind @param {number} what @param {string} name */

@@ -293,6 +293,36 @@ function loadRow(track, choice, isPinned) {
                  nHidden: 0, lanes };
 }
 
+/** @param {TraceModel} model @param {TrackOfModel} track */
+export function titleOfTrack(model, track) {
+        const thread = track.thread !== null && track.thread !== undefined ? model.thread(track.thread) : null;
+
+        return track.title + (thread && !thread.is_fiber && track.kind === 'thread' ? ` ${thread.tid}` : '');
+}
+
+/**
+ * Where the first item of a track begins; 0 if it has none.
+ * @param {TrackOfModel} track
+ */
+export function firstOfTrack(track) {
+        const begins = track.lanes.filter((lane) => lane.items > 0).map((lane) => lane.first_ns ?? 0);
+
+        return begins.length > 0 ? Math.min(...begins) : 0;
+}
+
+/**
+ * Changes the choice so that a track is among the rows, with lanes of a kind.
+ * @param {TimelineChoice} choice
+ * @param {TrackOfModel} track
+ * @param {string} [kind]
+ */
+export function openTrack(choice, track, kind) {
+        choice.closed.delete(keyOfTrack(track));
+        choice.closed.delete(`process:${track.process}`);
+        choice.showsIdle = choice.showsIdle || isIdleTrack(track);
+        choice.showsGhosts = choice.showsGhosts || kind === 'ghosts';
+}
+
 /**
  * @param {TraceModel} model
  * @param {TrackOfModel} track
@@ -305,8 +335,6 @@ function trackRow(model, track, choice, isPinned) {
                 return loadRow(track, choice, isPinned);
         const key = keyOfTrack(track);
         const isOpen = !choice.closed.has(key);
-        const thread = track.thread !== null && track.thread !== undefined ? model.thread(track.thread) : null;
-        const tid = thread && !thread.is_fiber && track.kind === 'thread' ? ` ${thread.tid}` : '';
         const shown = [...track.lanes].filter((lane) => lane.items > 0 && (choice.showsGhosts || lane.kind !== 'ghosts'))
                 .sort((a, b) => (LANE_ORDER[a.kind] ?? 9) - (LANE_ORDER[b.kind] ?? 9) || a.depth - b.depth);
         let y = TRACK_TOP_PX[track.kind] ?? 4;
@@ -319,7 +347,7 @@ function trackRow(model, track, choice, isPinned) {
                 lanes.push({ lane, track, y, height });
                 y += height + (lane.kind === 'states' ? 2 : 1);
         }
-        return { kind: 'track', title: `${track.title}${tid}`, track, key, y: 0, height: Math.max(y, TRACK_HEADER_PX) + TRACK_GAP_PX,
+        return { kind: 'track', title: titleOfTrack(model, track), track, key, y: 0, height: Math.max(y, TRACK_HEADER_PX) + TRACK_GAP_PX,
                  isOpen, isPinned, nHidden: isOpen ? 0 : shown.length - lanes.length, lanes };
 }
 

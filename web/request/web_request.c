@@ -20,11 +20,12 @@ static const struct {
         const char *name;
         enum web_request_kind kind;
 } kinds[] = {
-        { "model", WEB_REQUEST_MODEL }, { "lanes", WEB_REQUEST_LANES },
-        { "find", WEB_REQUEST_FIND },   { "strings", WEB_REQUEST_STRINGS },
-        { "stack", WEB_REQUEST_STACK }, { "answer", WEB_REQUEST_ANSWER },
-        { "jobs", WEB_REQUEST_JOBS },   { "kept", WEB_REQUEST_KEPT },
-        { "keep", WEB_REQUEST_KEEP },   { "launches", WEB_REQUEST_LAUNCHES },
+        { "model", WEB_REQUEST_MODEL },       { "lanes", WEB_REQUEST_LANES },
+        { "find", WEB_REQUEST_FIND },         { "strings", WEB_REQUEST_STRINGS },
+        { "stack", WEB_REQUEST_STACK },       { "answer", WEB_REQUEST_ANSWER },
+        { "jobs", WEB_REQUEST_JOBS },         { "kept", WEB_REQUEST_KEPT },
+        { "keep", WEB_REQUEST_KEEP },         { "search", WEB_REQUEST_SEARCH },
+        { "launches", WEB_REQUEST_LAUNCHES },
 };
 
 enum host_kind {
@@ -87,7 +88,11 @@ enum seen {
         SEEN_AT = 16,
         SEEN_DIRECTION = 32,
         SEEN_WHAT = 64,
-        SEEN_NAME = 128
+        SEEN_NAME = 128,
+        SEEN_TEXT = 256,
+        SEEN_RANK = 512,
+        SEEN_COUNT = 1024,
+        SEEN_KIND = 2048
 };
 
 static int take_ids(struct web_request *request, struct text_view value, struct error *err)
@@ -119,6 +124,40 @@ static int take_kept_name(struct web_request *request, struct text_view value, s
         return kept_values_find_name(value, &request->kept_name)
                        ? 0
                        : error_set(err, -EINVAL, "nothing of this name is kept");
+}
+
+static int take_text(const char *name, char *ret, size_t max, struct text_view value, struct error *err)
+{
+        if (value.n_bytes == 0 || value.n_bytes > max)
+                return error_set(err, -EINVAL, "%s has %zu bytes: 1 to %zu are possible", name, value.n_bytes,
+                                 max);
+        memcpy(ret, value.bytes, value.n_bytes);
+        ret[value.n_bytes] = '\0';
+        return 0;
+}
+
+/* Parameters of SEARCH alone.  Returns the bit of the parameter, 0 if it is none of these, or -EINVAL. */
+static int take_search_pair(struct web_request *request, struct text_view name, struct text_view value,
+                            struct error *err)
+{
+        int r;
+
+        if (text_view_is(name, "text")) {
+                r = take_text("text", request->text, WEB_REQUEST_TEXT_MAX, value, err);
+                return r < 0 ? r : SEEN_TEXT;
+        }
+        if (text_view_is(name, "kind")) {
+                r = take_text("kind", request->name_kind, sizeof(request->name_kind) - 1, value, err);
+                return r < 0 ? r : SEEN_KIND;
+        }
+        if (text_view_is(name, "rank")) {
+                r = take_number("rank", value, QUERY_NUMBER_MAX, &request->rank, err);
+                return r < 0 ? r : SEEN_RANK;
+        }
+        if (!text_view_is(name, "count"))
+                return 0;
+        request->wants_counts = text_view_is(value, "1");
+        return request->wants_counts ? SEEN_COUNT : error_set(err, -EINVAL, "count is nonsense");
 }
 
 static bool names_ids(struct text_view name)
@@ -168,6 +207,9 @@ static int take_pair(struct web_request *request, struct text_view name, struct 
                 r = take_ids(request, value, err);
                 return r < 0 ? r : SEEN_IDS;
         }
+        r = take_search_pair(request, name, value, err);
+        if (r != 0)
+                return r;
         return error_set(err, -EINVAL, "no parameter is called '%.*s'",
                          (int)(name.n_bytes < 40 ? name.n_bytes : 40), name.bytes);
 }
@@ -217,6 +259,12 @@ static int check_query(const struct web_request *request, unsigned seen, struct 
         case WEB_REQUEST_LAUNCHES:
                 r = check_seen(seen, SEEN_IDS | SEEN_AT | SEEN_WHAT, 0, err);
                 return r == 0 && request->n_ids != 1 ? error_set(err, -EINVAL, "one lane at a time") : r;
+        case WEB_REQUEST_SEARCH:
+                r = check_seen(seen, SEEN_TEXT | SEEN_AT | SEEN_DIRECTION,
+                               SEEN_RANK | SEEN_COUNT | SEEN_KIND | SEEN_WHAT, err);
+                if (r == 0 && !(seen & SEEN_KIND) != !(seen & SEEN_WHAT))
+                        r = error_set(err, -EINVAL, "kind and what are given together");
+                return r;
         case WEB_REQUEST_STRINGS:
         case WEB_REQUEST_STACK:
                 r = check_seen(seen, SEEN_IDS, 0, err);

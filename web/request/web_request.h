@@ -23,8 +23,9 @@
 
 #define WEB_REQUEST_LANES_MAX   1000
 #define WEB_REQUEST_STRINGS_MAX 1000
-#define WEB_REQUEST_FILE_MAX    64 /* bytes of the name of a page */
-#define WEB_BUCKET_MAX          52 /* 2^52 ns is two months */
+#define WEB_REQUEST_FILE_MAX    64   /* bytes of the name of a page */
+#define WEB_REQUEST_TEXT_MAX    1000 /* bytes of what is searched for */
+#define WEB_BUCKET_MAX          52   /* 2^52 ns is two months */
 
 struct error;
 
@@ -46,6 +47,7 @@ enum web_request_kind {
         WEB_REQUEST_LANES,
         WEB_REQUEST_FIND,
         WEB_REQUEST_LAUNCHES, /* the zones at the other end of a zone's arrows */
+        WEB_REQUEST_SEARCH,
         WEB_REQUEST_STRINGS,
         WEB_REQUEST_STACK,
         WEB_REQUEST_ANSWER,
@@ -58,14 +60,16 @@ struct web_request {
         enum web_request_kind kind;
         char file[WEB_REQUEST_FILE_MAX + 1];
         uint64_t from_ns, to_ns; /* of LANES */
-        uint64_t at_ns;          /* of FIND, LAUNCHES */
+        uint64_t at_ns, rank;    /* of FIND, LAUNCHES and SEARCH: from where */
         uint32_t bucket_log2;
         uint32_t ids[WEB_REQUEST_LANES_MAX]; /* lanes, strings, a stack */
         size_t n_ids;
-        uint32_t what; /* of FIND: only this; UINT32_MAX = any; of LAUNCHES */
-        bool is_backwards;
-        enum kept_name kept_name;     /* of KEEP */
-        struct web_question question; /* of ANSWER; owned */
+        uint32_t what; /* of FIND and SEARCH: only this; UINT32_MAX = any; of LAUNCHES */
+        bool is_backwards, wants_counts;
+        char name_kind[16];                  /* of SEARCH: what kind of name `what` is; "" = none */
+        char text[WEB_REQUEST_TEXT_MAX + 1]; /* of SEARCH */
+        enum kept_name kept_name;            /* of KEEP */
+        struct web_question question;        /* of ANSWER; owned */
 };
 
 /* The parts of a head that decide about the request, unchanged; NULL = the head lacks the part. */

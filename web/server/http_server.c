@@ -220,6 +220,8 @@ static enum MHD_Result reply_with_content(struct exchange *x, const struct web_r
                 r = view_content_put_found(content, request, &body, &err);
         else if (request->kind == WEB_REQUEST_LAUNCHES)
                 r = view_content_put_launches(content, request, &body, &err);
+        else if (request->kind == WEB_REQUEST_SEARCH)
+                r = view_search_put(content, request, &body, &err);
         else if (request->kind == WEB_REQUEST_STRINGS)
                 r = view_content_put_strings(content, request, &body, &err);
         else
@@ -254,6 +256,7 @@ static enum MHD_Result reply(struct exchange *x, const struct web_request *reque
         case WEB_REQUEST_LANES:
         case WEB_REQUEST_FIND:
         case WEB_REQUEST_LAUNCHES:
+        case WEB_REQUEST_SEARCH:
         case WEB_REQUEST_STRINGS:
         case WEB_REQUEST_STACK:
                 break;

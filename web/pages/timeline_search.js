@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+/*
+ * timeline_search.js - the search of the timeline: how many hits, one after the other, a list of names to choose from
+ *
+ * Way of the data:  source.search(), names of tracks -> [timeline_search] -> TimelineScreen; words and list -> Shell
+ *
+ * A hit is an item whose name has the text, or a track that has it in its own: threads, plots, locks, devices.  All are in
+ * the order of time; a track stands where its first item begins, before the items that begin there.
+ */
+
+import { button, el } from './dom.js';
+import { formatCount, formatPlural } from './format.js';
+import { NameMatches } from './name_matches.js';
+import { firstOfTrack, titleOfTrack } from './timeline_rows.js';
+
+/**
+ * @typedef {import('./model.js').TrackOfModel} TrackOfModel
+ * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
+ * @typedef {import('./source_server.js').FoundHit} FoundHit
+ * @typedef {import('./source_server.js').OneName} OneName
+ * @typedef {import('./source_server.js').SearchReply} SearchReply
+ * @typedef {{ at: number, track: TrackOfModel, title: string }} TrackHit
+ * @typedef {{ at: number, nTracks: number, rank: number }} HitPlace  how many of the tracks and items that begin at `at` are
+ *     at or before it
+ */
+
+const COUNT_AFTER_MS = 120;
+const TRACKS_LISTED_MAX = 100;
+/** The server takes 1,000 bytes. */
+const TEXT_MAX = 250;
+/** @type {{ [kind: string]: string }} */
+const WORDS_OF_KINDS = { zones: 'zone', ghosts: 'function', messages: 'message', frames: 'frame', thread: 'thread', cpu: 'CPU',
+                         lock: 'lock', plot: 'plot', device: 'device', memory: 'memory', counter: 'counter' };
+
+export class TimelineSearch {
+        /** @param {TimelineScreen} timeline */
+        constructor(timeline) {
+                this.timeline = timeline;
+                this.viewer = timeline.viewer;
+                this.text = '';
+                /** @type {NameMatches|null} */
+                this.matches = null;
+                /** @type {TrackHit[]} in the order of time */
+                this.tracks = [];
+                /** @type {SearchReply|null} as far as known */
+                this.counts = null;
+                /** @type {HitPlace|null} of the hit that was shown last */
+                this.place = null;
+                this.number = 0;
+                /** The view that it was shown in. */
+                this.view = { from: 0, to: 0 };
+                this.timer = 0;
+                /** The content of the list, which keeps its focus while the content stays the same. */
+                this.listed = '';
+                /** Replies to older questions are not shown. */
+                this.nAsked = 0;
+        }
+
+        /** The text has changed, or the trace has. */
+        follow() {
+                const text = (this.viewer.state.text ?? '').slice(0, TEXT_MAX);
+
+                if (text === this.text && this.listed === '' && this.counts)
+                        this.say();
+                if (text === this.text && this.matches?.model === this.viewer.model)
+                        return;
+                const isNew = text !== this.text;
+
+                this.text = text;
+                this.matches = text === '' ? null : new NameMatches(this.viewer.model, text);
+                this.tracks = this.findTracks();
+                if (!isNew)
+                        return;
+                this.counts = null;
+                this.place = null;
+                this.nAsked++;
+                clearTimeout(this.timer);
+                this.say();
+                if (text !== '')
+                        this.timer = window.setTimeout(() => this.count(), COUNT_AFTER_MS);
+        }
+
+        /** @returns {TrackHit[]} */
+        findTracks() {
+                const { matches } = this;
+                const { model } = this.viewer;
+
+                if (!matches)
+                        return [];
+                const hits = model.tracks.filter((track) => track.kind !== 'load').map((track) =>
+                        ({ at: firstOfTrack(track), track, title: titleOfTrack(model, track) })).filter((hit) => matches.isIn(hit.title));
+
+                return hits.sort((a, b) => a.at - b.at || a.track.id - b.track.id);
+        }
+
+        /** Counts the hits, before anyone goes to one. */
+        async count() {
+                const asked = this.nAsked;
+
+                try {
+                        const reply = await this.viewer.source.search({ text: this.text, at: 0, direction: 'next', wantsCounts: true });
+
+                        if (asked === this.nAsked && !this.counts) {
+                                this.counts = reply;
+                                this.say();
+                        }
+                } catch (error) {
+                        this.viewer.emit('failure', error);
+                }
+        }
+
+        /* ------------------------------------------------------------------ steps */
+
+        /**
+         * Goes to the next or previous hit; from the last one to the first.
+         * @param {'next'|'previous'} direction
+         */
+        async step(direction) {
+                if (this.text === '')
+                        return;
+                const asked = ++this.nAsked;
+                const from = this.placeToBegin(direction);
+                const edge = { at: direction === 'next' ? 0 : this.viewer.model.duration_ns + 2, nTracks: 0, rank: 0 };
+
+                try {
+                        const isFound = await this.stepFrom(from, direction, asked) || await this.stepFrom(edge, direction, asked);
+
+                        if (asked === this.nAsked)
+                                this.timeline.note.textContent = isFound ? '' : `nothing here has "${this.text}" in its name`;
+                } catch (error) {
+                        this.viewer.emit('failure', error);
+                }
+        }
+
+        /**
+         * The hit shown last, if the view is still there; else the edge of the view.
+         * @param {'next'|'previous'} direction
+         * @returns {HitPlace}
+         */
+        placeToBegin(direction) {
+                const { from, to } = this.timeline;
+                const { place, view } = this;
+
+                if (place && ((view.from === from && view.to === to) || (place.at >= from && place.at < to)))
+                        return place;
+                this.place = null;
+                return { at: Math.max(0, direction === 'next' ? from : to), nTracks: 0, rank: 0 };
+        }
+
+        /**
+         * @param {HitPlace} from
+         * @param {'next'|'previous'} direction
+         * @param {number} asked
+         * @returns {Promise<boolean>} whether there is one
+         */
+        async stepFrom(from, direction, asked) {
+                const isNext = direction === 'next';
+                const at = Math.ceil(from.at);
+                const isCounted = !this.counts || this.viewer.model.isLive || from !== this.place;
+                const reply = await this.viewer.source.search({ text: this.text, at, rank: from.rank, direction, wantsCounts: isCounted });
+                const track = isNext ? this.trackAfter({ ...from, at }) : this.trackBefore({ ...from, at });
+                const { found } = reply;
+
+                if (asked !== this.nAsked)
+                        return true;
+                if (isCounted)
+                        this.counts = reply;
+                if (track && (!found || (isNext ? track.at <= found.begin_ns : track.at > found.begin_ns))) {
+                        const place = this.placeOfTrack(track);
+
+                        this.number = isCounted ? this.numberOf(place, itemsBefore(reply, isNext)) : this.number + (isNext ? 1 : -1);
+                        this.showTrack(track, place);
+                } else if (found) {
+                        this.showItem(found, isCounted ? reply.n_before ?? 0 : null, isNext ? 1 : -1);
+                }
+                return Boolean(track || found);
+        }
+
+        /** @param {TrackHit} hit @returns {HitPlace} */
+        placeOfTrack(hit) {
+                return { at: hit.at, nTracks: this.tracks.filter((one) => one.at === hit.at).indexOf(hit) + 1, rank: 0 };
+        }
+
+        /** @param {HitPlace} from */
+        trackAfter({ at, nTracks, rank }) {
+                const here = rank === 0 ? this.tracks.filter((one) => one.at === at).slice(nTracks) : [];
+
+                return here[0] ?? this.tracks.find((one) => one.at > at);
+        }
+
+        /** @param {HitPlace} from */
+        trackBefore({ at, nTracks, rank }) {
+                if (rank > 1)
+                        return undefined;
+                const before = this.tracks.filter((one) => one.at < at);
+                const here = this.tracks.filter((one) => one.at === at).slice(0, rank === 1 ? undefined : Math.max(0, nTracks - 1));
+
+                return [...before, ...here].pop();
+        }
+
+        /** @param {HitPlace} place @param {number} nBefore items */
+        numberOf(place, nBefore) {
+                return nBefore + this.tracks.filter((one) => one.at < place.at).length + place.nTracks + place.rank;
+        }
+
+        /**
+         * @param {FoundHit} found
+         * @param {number|null} nBefore  items that begin before it; null if it follows the last one
+         * @param {1|-1} step
+         */
+        showItem(found, nBefore, step) {
+                const place = { at: found.begin_ns, nTracks: this.tracks.filter((one) => one.at === found.begin_ns).length,
+                                rank: found.rank };
+
+                this.number = nBefore === null ? this.number + step : this.numberOf(place, nBefore);
+                this.timeline.showItem(found);
+                this.isShown(place);
+        }
+
+        /** @param {TrackHit} hit @param {HitPlace} place */
+        showTrack(hit, place) {
+                this.timeline.showTrack(hit.track);
+                this.isShown(place);
+                this.viewer.announce(`${hit.title}, ${this.words()}`);
+        }
+
+        /** @param {HitPlace} place */
+        isShown(place) {
+                this.place = place;
+                this.view = { from: this.timeline.from, to: this.timeline.to };
+                this.say();
+        }
+
+        /* ------------------------------------------------------------------ words and list */
+
+        /** "3 of 214" */
+        words() {
+                if (!this.counts)
+                        return '';
+                const n = (this.counts.n_hits ?? 0) + this.tracks.length;
+                const least = this.counts.is_least ? 'at least ' : '';
+
+                return this.place ? `${formatCount(this.number)} of ${least}${formatCount(n)}` : n === 0 ? 'no hits'
+                        : least + formatPlural(n, 'hit');
+        }
+
+        /** Shows the words and the list, if the timeline is what is shown. */
+        async say() {
+                if (this.timeline.element.hidden)
+                        return;
+                const asked = this.nAsked;
+                const { counts } = this;
+
+                this.viewer.emit('hits', this.words());
+                const names = counts?.names ?? [];
+                const listed = counts ? JSON.stringify([this.text, names, this.tracks.map((one) => one.title)]) : '';
+
+                if (listed === this.listed)
+                        return;
+                if (!counts) {
+                        this.listed = '';
+                        this.viewer.emit('found', null);
+                        return;
+                }
+                const messages = names.filter((one) => one.kind === 'messages').map((one) => one.what);
+                const texts = await this.viewer.source.strings(messages).catch(() => []);
+
+                if (asked !== this.nAsked || counts !== this.counts)
+                        return;
+                this.listed = listed;
+                this.viewer.emit('found', this.list(names, (what) => texts[messages.indexOf(what)] ?? ''));
+        }
+
+        /**
+         * @param {(OneName & { count: number })[]} names
+         * @param {(message: number) => string} textOf
+         */
+        list(names, textOf) {
+                const { model } = this.viewer;
+                const more = (this.counts?.n_names ?? 0) - names.length + Math.max(0, this.tracks.length - TRACKS_LISTED_MAX);
+                const rows = this.tracks.slice(0, TRACKS_LISTED_MAX).map((hit) =>
+                        this.entry(hit.title, hit.track.kind, null, () => this.chooseTrack(hit)));
+
+                for (const { kind, what, count } of names)
+                        rows.push(this.entry(kind === 'messages' ? textOf(what) : model.nameOf(kind, what), kind, count,
+                                             () => this.chooseName({ kind, what })));
+                return [...rows, ...(more > 0 ? [el('p', { class: 'muted' }, `and ${formatPlural(more, 'name')} more`)] : [])];
+        }
+
+        /**
+         * @param {string} name
+         * @param {string} kind
+         * @param {number|null} count
+         * @param {() => void} onClick
+         */
+        entry(name, kind, count, onClick) {
+                return button([el('span', { class: 'found-name' }, name), el('span', { class: 'muted' }, WORDS_OF_KINDS[kind] ?? kind),
+                               el('span', { class: 'number' }, count === null ? '' : formatCount(count))], onClick,
+                              { class: 'quiet found-entry', title: name });
+        }
+
+        /** @param {TrackHit} hit */
+        async chooseTrack(hit) {
+                const asked = ++this.nAsked;
+                const place = this.placeOfTrack(hit);
+                const reply = await this.viewer.source.search({ text: this.text, at: hit.at, direction: 'next', wantsCounts: true });
+
+                if (asked !== this.nAsked)
+                        return;
+                this.counts = reply;
+                this.number = this.numberOf(place, itemsBefore(reply, true));
+                this.showTrack(hit, place);
+        }
+
+        /**
+         * The next hit of one name.
+         * @param {OneName} only
+         */
+        async chooseName(only) {
+                const asked = ++this.nAsked;
+                const { at } = this.placeToBegin('next');
+                const { text } = this;
+                /* Those that begin with the shown item are passed over. */
+                const passed = this.place !== null && this.place.rank > 0 ? 2 ** 32 : 0;
+                /** @param {number} from @param {number} rank */
+                const ask = (from, rank) => this.viewer.source.search({ text, at: Math.ceil(from), rank, direction: 'next',
+                        wantsCounts: true, only });
+                let reply = await ask(at, passed);
+
+                if (!reply.found)
+                        reply = await ask(0, 0);
+                if (asked !== this.nAsked || !reply.found)
+                        return;
+                this.counts = reply;
+                this.showItem(reply.found, reply.n_before ?? 0, 1);
+        }
+}
+
+/**
+ * How many items begin before a track that lies between the last hit and the found one.
+ * @param {SearchReply} reply
+ * @param {boolean} isNext
+ */
+function itemsBefore({ found, n_before, n_hits }, isNext) {
+        if (!found)
+                return isNext ? n_hits ?? 0 : 0;
+        return (n_before ?? 0) + (isNext ? 0 : found.rank);
+}
