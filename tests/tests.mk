@@ -2,7 +2,7 @@
 #
 # The tests: their programs, and the targets that run them.
 
-.PHONY: check test check-asan check-bytes check-tsan check-clang nightly lint fuzz mutants soak-client bench bench-diff bench-fixes bench-memory bench-scale \
+.PHONY: check test check-asan check-bytes check-tsan check-clang nightly lint fuzz fuzz-view mutants soak-client bench bench-diff bench-fixes bench-memory bench-scale \
         bench-view bench-python bench-why check-kernels check-bare check-guest test-riscv64 test-aarch64 test-iree test-debian13 test-thorough check-left-out \
         test-programs fuzz-programs bench-programs
 
@@ -72,6 +72,9 @@ fuzz: ## fuzz every decoder for FUZZ_S seconds each (30), as many at a time as t
 	$(Q)tests/install_packages.sh build fuzz
 	$(SUBMAKE) VARIANT=fuzz fuzz-programs
 	$(Q)tests/fuzz/run_fuzz.sh build/fuzz $(FUZZ_S)
+
+fuzz-view: ## change 1,000 models of the viewer at random, HYPROF_MUTANTS=n SEED=n: what was not changed is drawn; 10 minutes
+	$(Q)HYPROF_MUTANTS=$${HYPROF_MUTANTS:-1000} node --test tests/browser/timeline_mutants.js
 
 mutants: ## break a line at a time: each of tests/mutants.table must fail its tests; MUTANTS=part of a row; RANDOM=40 SEED=n: drawn by chance
 	$(Q)tests/install_packages.sh build test

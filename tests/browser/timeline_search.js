@@ -95,7 +95,7 @@ async function clickEntry(page, words) {
 async function stepTo(page, key, n, all) {
         await page.press(key);
         await page.untilText(hits, new RegExp('^' + n + ' of ' + all + '$'));
-        return page.value(`(({ chosen, foundKey }) => chosen ? [chosen.begin, chosen.lane.lane.id] : [foundKey])(${timeline})`);
+        return page.value(`(({ chosen, search: { foundKey } }) => chosen ? [chosen.begin, chosen.lane.lane.id] : [foundKey])(${timeline})`);
 }
 
 test('Enter goes through all instances of all names, in the order of time, and then begins anew', async () => {
@@ -154,7 +154,7 @@ test('the list beside the box names what was found, and a click goes to the next
                 await page.until(`${timeline}.chosen && ${timeline}.chosen.begin === ${one[0]}`);
                 await page.untilText(hits, /^\d+ of 51$/);
                 await clickEntry(page, 'items 5000 thread');
-                await page.until(`/^thread:/.test(${timeline}.foundKey)`);
+                await page.until(`/^thread:/.test(${timeline}.search.foundKey)`);
                 await page.untilText(hits, /^1 of 51$/);
                 await page.press('2');
                 await page.press('/');

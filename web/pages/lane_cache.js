@@ -10,6 +10,8 @@
  * covers it, until the reply comes.
  */
 
+import { faultOfItems } from './model_checks.js';
+
 /**
  * @typedef {import('./lanes.js').LaneItems} LaneItems
  * @typedef {import('./lanes.js').SpanItems} SpanItems
@@ -20,7 +22,8 @@ const LANE_CACHE_BUCKETS = 4;
 /* The server refuses more items in a reply; a lane has at most two for each bucket. */
 const LANE_CACHE_ITEMS_A_REPLY = 190000;
 
-/** @typedef {{ from: number, to: number, bucketLog2: number, items: LaneItems, used: number, isOld?: boolean }} LaneWindow */
+/** @typedef {{ from: number, to: number, bucketLog2: number, items: LaneItems, used: number, isOld?: boolean,
+ *             fault?: string }} LaneWindow  `fault`: what is wrong with the items */
 
 /**
  * bucketOf() - the largest power of two in ns that is at most three pixels
@@ -139,11 +142,15 @@ export class LaneCache {
                 this.wanted = null;
                 this.isFetching = true;
                 try {
-                        const lanes = await this.source.lanes(part, first, last, bucketLog2);
+                        const lanes = await this.lanesOf(part, first, last, bucketLog2);
 
-                        for (const id of part)
-                                this.keep(id, { from: first, to: last, bucketLog2, used: ++this.clock,
-                                                items: lanes.get(id) ?? emptySpanItems(bucketLog2) });
+                        for (const id of part) {
+                                const items = lanes.get(id) ?? emptySpanItems(bucketLog2);
+
+                                this.keep(id, { from: first, to: last, bucketLog2, used: ++this.clock, items: typeof items === 'string'
+                                        ? emptySpanItems(bucketLog2) : items, fault: typeof items === 'string' ? items
+                                        : faultOfItems(items, this.duration_ns) });
+                        }
                         this.isFetching = false;
                         this.onItems();
                 } catch (error) {
@@ -151,6 +158,37 @@ export class LaneCache {
                         this.onFailure(error);
                 }
                 this.fetch();
+        }
+
+        /**
+         * Items of lanes; of a lane that cannot be read, the reason.
+         * @param {number[]} ids
+         * @param {number} from
+         * @param {number} to
+         * @param {number} bucketLog2
+         * @returns {Promise<Map<number, LaneItems|string>>}
+         */
+        async lanesOf(ids, from, to, bucketLog2) {
+                try {
+                        return await this.source.lanes(ids, from, to, bucketLog2);
+                } catch (error) {
+                        if (/** @type {any} */ (error).isLost)
+                                throw error;
+                        if (ids.length === 1)
+                                return new Map([[ids[0], /** @type {Error} */ (error).message]]);
+                }
+                const middle = ids.length >> 1;
+
+                return new Map([...await this.lanesOf(ids.slice(0, middle), from, to, bucketLog2),
+                                ...await this.lanesOf(ids.slice(middle), from, to, bucketLog2)]);
+        }
+
+        /**
+         * What is wrong with the items of a lane; "" = nothing.
+         * @param {number} id
+         */
+        faultOf(id) {
+                return (this.windows.get(id) ?? []).find((window) => window.fault)?.fault ?? '';
         }
 
         /** @param {number} id @param {LaneWindow} window */

@@ -3,12 +3,13 @@
 
 import { compareLanes } from './device_tree.js';
 import { formatCount } from './format.js';
+import { NO_NAME, numberOf, objectsOf, textOf, textsOf, tracksOf } from './model_checks.js';
 
 /**
  * @typedef {{id: number, kind: string, depth: number, items: number, first_ns?: number, last_ns?: number}} LaneOfModel
  * @typedef {{id: number, kind: string, title: string, process: number | null, thread: number | null,
  *     number?: number, lane?: number, path?: string[], busy_ns?: number, rank?: number, unit: string | null,
- *     lanes: LaneOfModel[]}} TrackOfModel
+ *     lanes: LaneOfModel[], fault?: string}} TrackOfModel
  * @typedef {{id: number, handle: string, process: number, tid: number, name: string, is_fiber: boolean}} ThreadOfModel
  * @typedef {{id: number, pid: number, name: string}} ProcessOfModel
  * @typedef {{id: number, handle: string, name: string, function: string, place: string, color: number | null}}
@@ -29,23 +30,27 @@ export const STATE_RUNNABLE = 3;
 export const STATE_PREEMPTED = 4;
 
 export class TraceModel {
-        /** @param {ModelDocument} document as it came; missing members are taken as empty */
+        /** @param {ModelDocument} document as it came: what is missing or no such thing is taken as empty */
         constructor(document) {
                 this.document = document;
-                this.title = document.title || '';
-                this.duration_ns = Math.max(1, document.duration_ns || 0);
+                this.title = textOf(document.title);
+                this.duration_ns = Math.max(1, numberOf(document.duration_ns, 0));
                 /** CPUs of the machine; 0 = not known. */
-                this.nCpus = document.n_cpus || 0;
-                this.progress = document.progress === undefined ? 1 : document.progress;
+                this.nCpus = numberOf(document.n_cpus, 0);
+                this.progress = numberOf(document.progress, 1);
                 this.isLive = document.is_live === true;
-                this.warnings = document.warnings || [];
-                this.events = document.events || [];
-                this.processes = document.processes || [];
-                this.threads = document.threads || [];
-                this.locations = document.locations || [];
-                this.functions = document.functions || [];
-                this.waitStates = document.wait_states || [];
-                this.tracks = document.tracks || [];
+                this.warnings = textsOf(document.warnings);
+                this.events = textsOf(document.events);
+                /** @type {ProcessOfModel[]} */
+                this.processes = objectsOf(document.processes, ['name']);
+                /** @type {ThreadOfModel[]} */
+                this.threads = objectsOf(document.threads, ['name', 'handle']);
+                /** @type {LocationOfModel[]} */
+                this.locations = objectsOf(document.locations, ['name', 'function', 'place', 'handle']);
+                /** @type {FunctionOfModel[]} */
+                this.functions = objectsOf(document.functions, ['name', 'module']);
+                this.waitStates = textsOf(document.wait_states);
+                this.tracks = tracksOf(document.tracks);
                 this.file = document.file || null;
                 this.threadsById = new Map(this.threads.map((thread) => [thread.id, thread]));
                 this.processesById = new Map(this.processes.map((process) => [process.id, process]));
@@ -58,7 +63,7 @@ export class TraceModel {
                         for (const lane of track.lanes) {
                                 this.lanesById.set(lane.id, { track, lane });
                         }
-                        if (track.thread !== null && track.kind === 'thread') {
+                        if (track.thread !== null && track.thread !== undefined && track.kind === 'thread') {
                                 this.tracksByThread.set(track.thread, track);
                         }
                 }
@@ -97,7 +102,7 @@ export class TraceModel {
         /** @param {number} id */
         locationName(id) {
                 const location = this.locations[id - 1];
-                return location ? location.name || location.function || location.place : 'zone ' + id;
+                return location ? location.name || location.function || location.place || NO_NAME : 'zone ' + id;
         }
 
         /** @param {number} index */

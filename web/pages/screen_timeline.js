@@ -22,7 +22,7 @@ import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
 import { PATH_OF_RUN, TimelinePath } from './timeline_path.js';
-import { firstOfTrack, isIdleTrack, NO_LANE, openTrack, rowsBetween, timelineRows } from './timeline_rows.js';
+import { isIdleTrack, NO_LANE, rowsBetween, timelineRows } from './timeline_rows.js';
 import { TimelineSearch } from './timeline_search.js';
 import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
@@ -33,7 +33,6 @@ import { selfTimeOf, wordsOfHit } from './timeline_words.js';
  * @typedef {import('./timeline_rows.js').LaneRow} LaneRow
  * @typedef {import('./timeline_rows.js').TimelineChoice} TimelineChoice
  * @typedef {import('./timeline_rows.js').TimelineRow} TimelineRow
- * @typedef {import('./model.js').TrackOfModel} TrackOfModel
  * @typedef {import('./viewer.js').ViewState} ViewState
  * @typedef {import('./viewer.js').Viewer} Viewer
  */
@@ -68,6 +67,8 @@ export class TimelineScreen {
                 /** The wake-up of the chosen state. @type {import('./timeline_wakes.js').WakeUp|null} */
                 this.wakeUp = null;
                 this.isMeasuring = false;
+                /** @type {Set<string>} failures that were named */
+                this.said = new Set();
                 this.isDrawAsked = false;
                 this.inputAt = 0;
                 /** @type {number[]} from an input to its frame, ms; read by tests */
@@ -90,8 +91,6 @@ export class TimelineScreen {
                 this.path = new TimelinePath(this.viewer, this);
                 this.launches = new TimelineLaunches(this.viewer, this);
                 this.search = new TimelineSearch(this);
-                /** The key of the track that the search led to. */
-                this.foundKey = '';
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
@@ -262,14 +261,11 @@ export class TimelineScreen {
                 frame.context.setTransform(scale, 0, 0, scale, 0, 0);
                 frame.context.fillStyle = frame.colors.background;
                 frame.context.fillRect(0, 0, frame.width, frame.height);
-                paintGrid(frame);
-                paintRows(frame, rows);
-                this.path.paint(frame);
-                paintAxis(frame, this.viewer.range());
-                paintNotes(frame, this.notes.notes);
-                this.paintMarks(frame);
-                this.labels.draw(rows, frame.top);
-                this.overview.draw(this.from, this.to, this.scroll.offsetWidth - this.scroll.clientWidth - 1);
+                for (const paint of [() => paintGrid(frame), () => paintRows(frame, rows), () => this.path.paint(frame),
+                        () => paintAxis(frame, this.viewer.range()), () => paintNotes(frame, this.notes.notes),
+                        () => this.paintMarks(frame), () => this.labels.draw(rows, frame.top),
+                        () => this.overview.draw(this.from, this.to, this.scroll.offsetWidth - this.scroll.clientWidth - 1)])
+                        this.attempt(paint);
                 this.cache.need(rows.flatMap((row) => row.lanes.map((lane) => lane.lane.id)).filter((id) => id !== NO_LANE), this.from,
                                 this.to, frame.bucketLog2);
                 if (rows.some((row) => row.track?.kind === 'load' && row.isOpen))
@@ -277,6 +273,22 @@ export class TimelineScreen {
                 if (this.inputAt !== 0) {
                         this.delays.push(performance.now() - this.inputAt);
                         this.inputAt = 0;
+                }
+        }
+
+        /**
+         * Draws a part; one that cannot be drawn takes no other with it, and is named once.
+         * @param {() => void} paint
+         */
+        attempt(paint) {
+                try {
+                        paint();
+                } catch (error) {
+                        const words = `a part of the timeline cannot be drawn: ${/** @type {Error} */ (error).message}`;
+
+                        if (!this.said.has(words))
+                                this.viewer.emit('failure', new Error(words));
+                        this.said.add(words);
                 }
         }
 
@@ -673,41 +685,6 @@ export class TimelineScreen {
                 this.chooseFound(hit.lane.lane.id, found);
                 if (this.chosen)
                         this.reveal(this.chosen.lane, this.chosen);
-        }
-
-        /** @param {import('./source_server.js').FoundSpan} found  with its lane */
-        showItem(found) {
-                const place = this.viewer.model.lanesById.get(found.lane ?? -1);
-
-                if (!place)
-                        return;
-                openTrack(this.choice, place.track, place.lane.kind);
-                this.foundKey = '';
-                this.arrange();
-                this.chooseFound(place.lane.id, found);
-                if (this.chosen)
-                        this.reveal(this.chosen.lane, this.chosen);
-        }
-
-        /**
-         * Brings a track into sight, and a time at which it has something.
-         * @param {TrackOfModel} track
-         */
-        showTrack(track) {
-                const first = firstOfTrack(track);
-                const last = Math.max(first, ...track.lanes.map((lane) => lane.last_ns ?? 0));
-                const length = this.to - this.from;
-
-                openTrack(this.choice, track);
-                this.choose(null);
-                this.arrange();
-                const row = this.layout.rows.find((one) => one.track === track);
-
-                this.foundKey = row ? row.key : '';
-                if (row)
-                        this.reveal(row);
-                if (last < this.from || first > this.to)
-                        this.showRange(first - length * 0.1, first + length * 0.9);
         }
 
         /* ------------------------------------------------------------------ keyboard */

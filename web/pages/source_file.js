@@ -4,7 +4,7 @@
 import { hashOfText } from './colors.js';
 import { decodeFileLanes, FileLaunches } from './file_lanes.js';
 import { searchedLanes, searchLanes } from './file_search.js';
-import { findInLane, foldLane, noItems } from './lanes.js';
+import { findInLane, foldLane } from './lanes.js';
 import { TraceModel } from './model.js';
 import { NameMatches } from './name_matches.js';
 import { decodeFileSamples, functionsOfRange, StackFunctions, zonesOfRange } from './range_sums.js';
@@ -162,7 +162,10 @@ export class FileSource {
                 const found = new Map();
                 for (const id of ids) {
                         const lane = all.get(id);
-                        found.set(id, lane ? foldLane(lane(), from, to, bucketLog2) : noItems());
+                        if (!lane) {
+                                throw new Error('this file does not have the items of this row');
+                        }
+                        found.set(id, foldLane(lane(), from, to, bucketLog2));
                 }
                 return found;
         }

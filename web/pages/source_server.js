@@ -68,7 +68,8 @@ export class ServerSource {
                         if (signal && signal.aborted) {
                                 throw error;
                         }
-                        throw new Error('hyprof view does not answer: it has ended, or the connection was lost');
+                        throw Object.assign(new Error('hyprof view does not answer: it has ended, or the connection was lost'), {
+                                isLost: true });
                 }
                 if (!reply.ok) {
                         throw new Error(await this.wordsOf(reply));

@@ -112,7 +112,7 @@ export class TimelineLabels {
 
         /** @param {TimelineRow} row */
         isFound(row) {
-                return row.key === this.timeline.foundKey;
+                return row.key === this.timeline.search.foundKey;
         }
 
         /** @param {TimelineRow} row @param {number} top */

@@ -113,15 +113,18 @@ export class TimelineOverview {
 
         /** @param {number[]} ids @param {number} bucket */
         async fetch(ids, bucket) {
-                const { source, model } = this.viewer;
+                const { model } = this.viewer;
 
                 try {
                         const to = Math.ceil(model.duration_ns / Math.pow(2, bucket) + 1) * Math.pow(2, bucket);
-                        const lanes = await source.lanes(ids, 0, to, bucket);
+                        const lanes = await this.cache.lanesOf(ids, 0, to, bucket);
 
-                        for (const id of ids)
-                                this.cache.keep(id, { from: 0, to, bucketLog2: bucket, used: 0,
-                                                      items: lanes.get(id) ?? emptySpanItems(bucket) });
+                        for (const id of ids) {
+                                const items = lanes.get(id);
+
+                                this.cache.keep(id, { from: 0, to, bucketLog2: bucket, used: 0, items: items === undefined ||
+                                        typeof items === 'string' ? emptySpanItems(bucket) : items });
+                        }
                         this.cache.onItems();
                 } catch (error) {
                         this.cache.onFailure(error);

@@ -68,9 +68,39 @@ export function paintRows(frame, rows) {
                 context.fillRect(0, y, frame.width, row.height);
                 context.fillStyle = frame.colors.grid;
                 context.fillRect(0, y + row.height - 1, frame.width, 1);
-                for (const lane of row.lanes)
-                        paintLane(frame, lane);
+                const fault = row.lanes.map((lane) => paintLaneSafely(frame, lane)).find((words) => words !== '') ?? row.fault;
+
+                if (fault)
+                        paintFault(frame, fault, y, row.height);
         }
+}
+
+/**
+ * A lane that cannot be drawn takes no other with it.
+ * @param {TimelineFrame} frame
+ * @param {LaneRow} row
+ * @returns {string} what is wrong with it; "" = nothing
+ */
+function paintLaneSafely(frame, row) {
+        try {
+                paintLane(frame, row);
+        } catch (error) {
+                frame.context.globalAlpha = 1;
+                frame.context.textAlign = 'left';
+                return `this row cannot be drawn: ${/** @type {Error} */ (error).message}`;
+        }
+        return frame.cache.faultOf(row.lane.id);
+}
+
+/** @param {TimelineFrame} frame @param {string} words @param {number} y @param {number} height */
+function paintFault(frame, words, y, height) {
+        const { context, colors } = frame;
+        const width = Math.min(frame.width - 8, words.length * 6.4 + 16);
+
+        context.fillStyle = colors.surface;
+        context.fillRect(4, y + 1, width, Math.min(18, height - 2));
+        context.fillStyle = colors.bad;
+        context.fillText(words, 12, y + 1 + Math.min(18, height - 2) / 2, width - 12);
 }
 
 /** @param {TimelineFrame} frame @param {LaneRow} row */

@@ -7,6 +7,7 @@
 
 import { busiestOf, busyShareOf, deviceTree, isNodeKey, isOpenAtFirst, nodeKeysOf } from './device_tree.js';
 import { formatCount, formatShare } from './format.js';
+import { NO_NAME } from './model_checks.js';
 
 /**
  * @typedef {import('./device_tree.js').DeviceNode} DeviceNode
@@ -51,7 +52,7 @@ const OPENED = 'open:';
  * @typedef {{ lane: LaneOfModel, track: TrackOfModel, y: number, height: number }} LaneRow
  * @typedef {{ kind: 'group'|'track', title: string, track: TrackOfModel|null, key: string, y: number, height: number,
  *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[],
- *             depth?: number, parent?: string, note?: string }} TimelineRow  `depth`, `parent`: among the lanes of a device
+ *             depth?: number, parent?: string, note?: string, fault?: string }} TimelineRow  `depth`, `parent`: among the lanes of a device
  * @typedef {{ showsGhosts: boolean, showsIdle: boolean, closed: Set<string>, pinned: string[], moved: Map<string, number>,
  *             path: { threads: number[], isFirst: boolean }|null }} TimelineChoice  `path`: threads that are shown in any case
  */
@@ -92,6 +93,8 @@ export function foldRow(choice, key, isOpen) {
  * @param {TrackOfModel} track
  */
 export function isIdleTrack(track) {
+        if (track.fault)
+                return false;
         if (track.kind === 'lock')
                 return !track.lanes.some((lane) => lane.kind === 'waiters' && lane.items > 0);
         return track.kind === 'thread' && !track.lanes.some((lane) =>
@@ -127,7 +130,7 @@ export function timelineRows(model, choice) {
                 .filter((track) => track !== undefined && !first.includes(track));
         const rest = model.tracks.filter((track) => !choice.pinned.includes(keyOfTrack(track)) && !first.includes(track) &&
                 (track.kind !== 'load' || track.lanes.some((lane) => lane.kind === 'cpu_time')));
-        const own = [...loadAlone(model, rest), ...rest].filter((track) => track.process === null || track.process === undefined)
+        const own = [...loadAlone(model, rest), ...rest].filter((track) => track.process === null || !model.processesById.has(track.process))
                 .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
         let y = 0;
         /** @param {TimelineRow} row */
@@ -297,7 +300,9 @@ function loadRow(track, choice, isPinned) {
 export function titleOfTrack(model, track) {
         const thread = track.thread !== null && track.thread !== undefined ? model.thread(track.thread) : null;
 
-        return track.title + (thread && !thread.is_fiber && track.kind === 'thread' ? ` ${thread.tid}` : '');
+        if (!thread || thread.is_fiber || track.kind !== 'thread')
+                return track.title;
+        return track.title === NO_NAME ? `thread ${thread.tid}` : `${track.title} ${thread.tid}`;
 }
 
 /**
@@ -347,7 +352,8 @@ function trackRow(model, track, choice, isPinned) {
                 lanes.push({ lane, track, y, height });
                 y += height + (lane.kind === 'states' ? 2 : 1);
         }
-        return { kind: 'track', title: titleOfTrack(model, track), track, key, y: 0, height: Math.max(y, TRACK_HEADER_PX) + TRACK_GAP_PX,
+        return { kind: 'track', title: titleOfTrack(model, track), track, key, fault: track.fault, y: 0,
+                 height: Math.max(y, TRACK_HEADER_PX) + TRACK_GAP_PX,
                  isOpen, isPinned, nHidden: isOpen ? 0 : shown.length - lanes.length, lanes };
 }
 

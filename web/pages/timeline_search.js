@@ -11,7 +11,7 @@
 import { button, el } from './dom.js';
 import { formatCount, formatPlural } from './format.js';
 import { NameMatches } from './name_matches.js';
-import { firstOfTrack, titleOfTrack } from './timeline_rows.js';
+import { firstOfTrack, openTrack, titleOfTrack } from './timeline_rows.js';
 
 /**
  * @typedef {import('./model.js').TrackOfModel} TrackOfModel
@@ -47,6 +47,8 @@ export class TimelineSearch {
                 /** @type {HitPlace|null} of the hit that was shown last */
                 this.place = null;
                 this.number = 0;
+                /** The key of the row of the track that it led to. */
+                this.foundKey = '';
                 /** The view that it was shown in. */
                 this.view = { from: 0, to: 0 };
                 this.timer = 0;
@@ -213,13 +215,50 @@ export class TimelineSearch {
                                 rank: found.rank };
 
                 this.number = nBefore === null ? this.number + step : this.numberOf(place, nBefore);
-                this.timeline.showItem(found);
+                this.goToItem(found);
                 this.isShown(place);
+        }
+
+        /** @param {FoundHit} found */
+        goToItem(found) {
+                const { timeline } = this;
+                const place = this.viewer.model.lanesById.get(found.lane);
+
+                if (!place)
+                        return;
+                openTrack(timeline.choice, place.track, place.lane.kind);
+                this.foundKey = '';
+                timeline.arrange();
+                timeline.chooseFound(place.lane.id, found);
+                if (timeline.chosen)
+                        timeline.reveal(timeline.chosen.lane, timeline.chosen);
+        }
+
+        /**
+         * Brings a track into sight, and a time at which it has something.
+         * @param {TrackOfModel} track
+         */
+        goToTrack(track) {
+                const { timeline } = this;
+                const first = firstOfTrack(track);
+                const last = Math.max(first, ...track.lanes.map((lane) => lane.last_ns ?? 0));
+                const length = timeline.to - timeline.from;
+
+                openTrack(timeline.choice, track);
+                timeline.choose(null);
+                timeline.arrange();
+                const row = timeline.layout.rows.find((one) => one.track === track);
+
+                this.foundKey = row ? row.key : '';
+                if (row)
+                        timeline.reveal(row);
+                if (last < timeline.from || first > timeline.to)
+                        timeline.showRange(first - length * 0.1, first + length * 0.9);
         }
 
         /** @param {TrackHit} hit @param {HitPlace} place */
         showTrack(hit, place) {
-                this.timeline.showTrack(hit.track);
+                this.goToTrack(hit.track);
                 this.isShown(place);
                 this.viewer.announce(`${hit.title}, ${this.words()}`);
         }
