@@ -16,8 +16,9 @@ import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
 import { TimelineCauses } from './timeline_causes.js';
 import { hitOfLane } from './timeline_hits.js';
-import { recallTracks, TimelineLabels } from './timeline_labels.js';
+import { TimelineLabels } from './timeline_labels.js';
 import { TimelineLaunches } from './timeline_launches.js';
+import { itemOfHit, rowsOfChoice, TimelineLink } from './timeline_link.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
@@ -56,7 +57,8 @@ export class TimelineScreen {
                 /** @type {TimelineChoice} */
                 this.choice = { showsGhosts: viewer.source.recall('ghosts') === '1', showsIdle: false, closed: new Set(), pinned: [],
                                 moved: new Map(), path: null };
-                recallTracks(viewer, this.choice);
+                this.link = new TimelineLink(this);
+                this.link.recall();
                 this.layout = timelineRows(viewer.model, this.choice);
                 /** @type {TimelineHit|null} */
                 this.chosen = null;
@@ -123,20 +125,13 @@ export class TimelineScreen {
 
         /** @param {ViewState} state */
         show(state) {
-                const from = this.viewer.number('view_from');
-                const to = this.viewer.number('view_to');
-
-                if (from !== null && to !== null && to > from && this.stateTimer === 0 && !this.viewer.isFollowing()) {
-                        this.from = from;
-                        this.to = to;
-                }
+                this.link.followView(state);
                 this.search.follow();
                 this.path.follow(state);
                 if (state.path === PATH_OF_RUN && !this.path.subject)
                         this.path.showRun();
-                if (state.at_thread !== undefined && state.at !== undefined)
-                        this.chooseAt(state.at_thread, Number(state.at), state.path);
                 this.arrange();
+                this.link.followItem(state);
         }
 
         /** Another screen shows its own hits. */
@@ -155,7 +150,7 @@ export class TimelineScreen {
                         return;
                 }
                 if (this.viewer.model.progress >= 1) {
-                        recallTracks(this.viewer, this.choice);
+                        this.link.recall();
                         this.notes.read();
                 }
                 if (this.viewer.model.progress < 1 || this.cache.duration_ns !== this.viewer.model.duration_ns) {
@@ -181,6 +176,12 @@ export class TimelineScreen {
                         this.to = Math.max(from + LEAST_VIEW_NS, to);
                 }
                 this.arrange();
+        }
+
+        /** The choice of rows has changed: they are arranged, and the address has it. */
+        keepChoice() {
+                this.arrange();
+                this.viewer.set({ rows: rowsOfChoice(this.choice) });
         }
 
         /** Rows anew: after a choice of what is shown. */
@@ -369,8 +370,7 @@ export class TimelineScreen {
                 clearTimeout(this.stateTimer);
                 this.stateTimer = window.setTimeout(() => {
                         this.stateTimer = 0;
-                        this.viewer.set({ view_from: Math.max(0, Math.floor(this.from)),
-                                          view_to: Math.min(this.viewer.model.duration_ns, Math.ceil(this.to)) });
+                        this.viewer.moveView(this.from, this.to);
                 }, STATE_AFTER_MS);
         }
 
@@ -383,12 +383,12 @@ export class TimelineScreen {
                 this.choice.showsGhosts = !this.choice.showsGhosts;
                 this.viewer.remember('ghosts', this.choice.showsGhosts ? '1' : '0');
                 this.viewer.announce(this.choice.showsGhosts ? 'ghost zones shown' : 'ghost zones hidden');
-                this.arrange();
+                this.keepChoice();
         }
 
         toggleIdle() {
                 this.choice.showsIdle = !this.choice.showsIdle;
-                this.arrange();
+                this.keepChoice();
         }
 
         toggleMeasure() {
@@ -570,6 +570,7 @@ export class TimelineScreen {
                         this.findWakeUp(hit);
                 if (hit)
                         this.viewer.announce(this.wordsWithSelf(hit).join(', '));
+                this.viewer.set({ item: itemOfHit(hit) });
                 this.draw();
         }
 

@@ -62,15 +62,20 @@ export class Shell {
                         el('div', { id: 'live', class: 'off-screen', 'aria-live': 'polite', role: 'status' }),
                         this.help);
                 this.buildTabs();
-                this.setTheme(this.viewer.source.recall('theme') || 'system');
+                this.setTheme(this.viewer.state.colors || this.viewer.source.recall('theme') || 'system');
                 document.addEventListener('keydown', (event) => this.onKey(event));
                 matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
                         () => this.setTheme(this.theme));
                 this.viewer.on('change', () => this.update());
-                this.viewer.on('model', () => this.update());
+                this.viewer.on('model', () => {
+                        this.viewer.clampRanges();
+                        this.update();
+                });
                 this.viewer.on('hits', (words) => fill(this.searchHits, words));
                 this.viewer.on('found', (list) => this.showFound(list));
                 this.viewer.on('failure', (error) => this.addWarning(error.message));
+                this.updateWarnings();
+                this.viewer.clampRanges();
                 this.update();
         }
 
@@ -117,6 +122,9 @@ export class Shell {
 
         /** Shows what the state says. */
         update() {
+                if (THEMES.includes(this.viewer.state.colors) && this.viewer.state.colors !== this.theme) {
+                        this.setTheme(this.viewer.state.colors);
+                }
                 this.updateHead();
                 this.updateRange();
                 this.updateWarnings();
@@ -199,6 +207,9 @@ export class Shell {
 
         /** @param {string} text */
         addWarning(text) {
+                if ([...this.warnings.querySelectorAll('.failure')].some((one) => one.textContent === text)) {
+                        return;
+                }
                 this.warnings.appendChild(el('p', { role: 'alert', class: 'failure' }, text));
         }
 
@@ -329,6 +340,7 @@ export class Shell {
         nextTheme() {
                 const theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length];
                 this.setTheme(theme);
+                this.viewer.set({ colors: theme });
                 this.viewer.remember('theme', theme);
         }
 

@@ -63,7 +63,7 @@ export class TimelineLabels {
 
                 this.timeline.viewer.remember('tracks',
                         JSON.stringify({ pinned, closed: [...closed], moved: [...moved] }));
-                this.timeline.arrange();
+                this.timeline.keepChoice();
         }
 
         /** @param {TimelineRow} row */

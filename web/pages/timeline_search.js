@@ -228,7 +228,7 @@ export class TimelineSearch {
                         return;
                 openTrack(timeline.choice, place.track, place.lane.kind);
                 this.foundKey = '';
-                timeline.arrange();
+                timeline.keepChoice();
                 timeline.chooseFound(place.lane.id, found);
                 if (timeline.chosen)
                         timeline.reveal(timeline.chosen.lane, timeline.chosen);
@@ -246,7 +246,7 @@ export class TimelineSearch {
 
                 openTrack(timeline.choice, track);
                 timeline.choose(null);
-                timeline.arrange();
+                timeline.keepChoice();
                 const row = timeline.layout.rows.find((one) => one.track === track);
 
                 this.foundKey = row ? row.key : '';

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The state of the view: flat texts in the address's fragment, so that a link shows the same again.
 
+import { formatDuration } from './format.js';
+
 /**
  * @typedef {import('./model.js').TraceModel} TraceModel
  * @typedef {import('./source_server.js').KeptName} KeptName
@@ -9,7 +11,7 @@
 
 /**
  * @typedef {Record<string, string>} ViewState screen, from, to (the selected range in ns), view_from, view_to (what the
- *     timeline shows), zone, thread, function, event, text ...
+ *     timeline shows), item, rows, filter, sort (its choices), colors, zone, thread, function, event, text ...
  * @typedef {{readonly element: HTMLElement, show(state: ViewState): void, hide?(): void,
  *     onKey?(event: KeyboardEvent): boolean, focus?(): void}} ViewerScreen
  * @typedef {{new (viewer: Viewer): ViewerScreen, id: string, title: string, key?: string,
@@ -19,8 +21,11 @@
 /** A recording that is still running shows its last 10 s, unless all of it is asked for. */
 const LIVE_WINDOW_NS = 10e9;
 
-/** Changes of these alone replace the entry of the browser's history: panning is not a step to go back over. */
-const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text'];
+/** Changes of these alone replace the entry of the browser's history; moving the view has steps of its own. */
+const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text', 'rows', 'item', 'filter', 'sort', 'colors'];
+
+/** Movements that follow each other within this time are one step to go back over. */
+const STEP_AFTER_MS = 1000;
 
 export class Viewer {
         /**
@@ -36,6 +41,8 @@ export class Viewer {
                 this.followedBefore = 'last';
                 /** A failure to remember is shown once. */
                 this.cannotKeep = false;
+                /** When the view moved last, ms. */
+                this.movedAt = -Infinity;
                 /** @type {ViewState} */
                 this.state = Viewer.parse(location.hash);
                 /** @type {Map<string, ((value: any) => void)[]>} */
@@ -68,12 +75,16 @@ export class Viewer {
         readFragment() {
                 if (location.hash !== Viewer.fragment(this.state)) {
                         this.state = Viewer.parse(location.hash);
+                        this.movedAt = -Infinity;
+                        this.clampRanges();
+                        this.emit('navigation', this.state);
                         this.emit('change', this.state);
                 }
         }
 
         /**
-         * 'change': the state has changed; 'model': the trace was read further; 'theme': the colors have changed.
+         * 'navigation': a person has changed the address; 'change': the state has changed; 'model': the trace was read further;
+         * 'theme': the colors have changed.
          * @param {string} event
          * @param {(value: any) => void} handler
          */
@@ -97,6 +108,10 @@ export class Viewer {
          */
         changed(changes) {
                 const state = Object.assign({}, this.state);
+                // An item that is named otherwise is another one.
+                if (changes.at) {
+                        delete state.item;
+                }
                 for (const [name, value] of Object.entries(changes)) {
                         if (value === undefined || value === null || value === '' || value === false) {
                                 delete state[name];
@@ -110,14 +125,15 @@ export class Viewer {
         /**
          * Changes the state, the address, and what is shown.
          * @param {Record<string, string | number | boolean | null | undefined>} changes
+         * @param {boolean} [isStep]  back over which the browser's history leads, whatever changes
          */
-        set(changes) {
+        set(changes, isStep) {
                 const state = this.changed(changes);
                 const fragment = Viewer.fragment(state);
                 if (fragment === Viewer.fragment(this.state)) {
                         return;
                 }
-                const isRemembered = Object.keys(changes).some((name) => !UNREMEMBERED_KEYS.includes(name)
+                const isRemembered = isStep || Object.keys(changes).some((name) => !UNREMEMBERED_KEYS.includes(name)
                         && state[name] !== this.state[name]);
                 this.state = state;
                 if (isRemembered) {
@@ -126,6 +142,48 @@ export class Viewer {
                         history.replaceState(null, '', fragment);
                 }
                 this.emit('change', state);
+        }
+
+        /**
+         * The view has moved: Back leads to where it was before.
+         * @param {number} from
+         * @param {number} to
+         */
+        moveView(from, to) {
+                const now = performance.now();
+                const isStep = now - this.movedAt > STEP_AFTER_MS;
+                this.movedAt = now;
+                this.set({ view_from: Math.max(0, Math.floor(from)), view_to: Math.min(this.model.duration_ns, Math.ceil(to)) }, isStep);
+        }
+
+        /** Ranges of the address that are not within the recording are cut to it, with a sentence. */
+        clampRanges() {
+                if (this.model.isLive || this.model.progress < 1) {
+                        return;
+                }
+                let isCut = false;
+                for (const [first, last] of [['view_from', 'view_to'], ['from', 'to']]) {
+                        const range = [first, last].map((name) => this.state[name]);
+                        if (range[0] === undefined && range[1] === undefined) {
+                                continue;
+                        }
+                        const ends = range.map((text) => text === undefined ? NaN : Number(text));
+                        const [from, to] = ends.map((ns) => Math.max(0, Math.min(this.model.duration_ns, ns)));
+                        if (from === ends[0] && to === ends[1] && to > from) {
+                                continue;
+                        }
+                        isCut = true;
+                        delete this.state[first];
+                        delete this.state[last];
+                        if (to - from >= 1) {
+                                Object.assign(this.state, { [first]: String(Math.round(from)), [last]: String(Math.round(to)) });
+                        }
+                }
+                if (isCut) {
+                        history.replaceState(null, '', Viewer.fragment(this.state));
+                        this.emit('failure', new Error('the address has a time range that is not within this recording of ' +
+                                formatDuration(this.model.duration_ns) + ': the part within it is shown, or all'));
+                }
         }
 
         /**
@@ -176,7 +234,8 @@ export class Viewer {
                 if (from === null || to === null || !(to > from)) {
                         return this.unselectedRange();
                 }
-                return { from: Math.max(0, from), to: Math.min(this.model.duration_ns, to), isAll: false };
+                const [first, last] = [Math.max(0, from), Math.min(this.model.duration_ns, to)];
+                return last > first ? { from: first, to: last, isAll: false } : this.unselectedRange();
         }
 
         /** The whole recording; its last seconds if it still runs. */
@@ -229,8 +288,8 @@ export class Viewer {
                 if (this.model.isLive) {
                         this.follow('paused');
                 }
-                this.go('timeline', Object.assign({ view_from: Math.max(0, Math.round(from - room)),
-                        view_to: Math.min(this.model.duration_ns, Math.round(to + room)) }, changes || {}));
+                this.set(Object.assign({ screen: 'timeline', view_from: Math.max(0, Math.round(from - room)),
+                        view_to: Math.min(this.model.duration_ns, Math.round(to + room)) }, changes || {}), true);
         }
 
         /**
