@@ -24,7 +24,7 @@ EOS
         for i in 4 2 1 3 99999; do
                 printf 'static void *run%d(void *unused)\n{\n        (void)unused;\n        hyprof_thread_name("t%d");\n' "$i" "$i"
                 printf '        for (int i = 0; i < %d; i++) {\n                HYPROF_ZONE("z%d");\n' "$((i > 4 ? 1 : 10 * i))" "$i"
-                for k in $functions; do printf '                f%d(250000);\n' "$k"; done
+                for k in $functions; do printf '                f%d(1000000);\n' "$k"; done
                 printf '        }\n        return NULL;\n}\n'
         done
         cat <<'EOS'

@@ -43,7 +43,7 @@ start_ranks() { # name, late rank: a recorder each
         local rank
         rm -f shared
         for ((rank = 0; rank < n_ranks; rank++)); do
-                "$HYPROF" record -q -o "$1$rank.hyp" -- "$WORKLOADS/w_ranks" shared $n_ranks $rank 30 "$2" &
+                "$HYPROF" record -q -o "$1$rank.hyp" -- "$WORKLOADS/w_ranks" shared $n_ranks $rank 30 "$2" >"$1$rank.last" &
         done
         wait
         "$HYPROF" merge -q "$1"?.hyp -o "$1.hyp"
@@ -74,14 +74,21 @@ holds "why names the rank, not the barrier" grep -qE '^w_ranks@[^ ]*late2 \(PID 
         <(late_why late.hyp .late)
 holds "its answer begins with that" grep -qE '^w_ranks@[^ ]*late2 .*, so the others waited; ' <(late_why late.hyp .answer)
 
+# On a busy machine one of them may really be the last nearly always: then it may be named, and no other.
 start_ranks even -1
-holds "why of balanced ranks names none" same null "$(late_why even.hyp .late)"
-holds "balanced ranks: none is named" same null "$(zone even.hyp step .late)"
+last=$(for ((rank = 0; rank < n_ranks; rank++)); do echo "$(<even$rank.last) even$rank"; done | sort -n | tail -n 1)
+is_right() { # what is named
+        [ "$1" = null ] && return 0
+        echo "last most often: $last of 30"
+        [ "${last% *}" -gt 15 ] && [[ $1 == *":${last#* } "* ]]
+}
+holds "why of balanced ranks names none" is_right "$(late_why even.hyp .late)"
+holds "balanced ranks: none is named" is_right "$(zone even.hyp step .late)"
 
 # The same in one recording.
 rm -f shared
 # shellcheck disable=SC2016 # for the recorded shell
-"$HYPROF" record -q -o all.hyp -- sh -c 'for r in 0 1 2 3; do "$WORKLOADS/w_ranks" shared 4 $r 30 1 & done; wait'
+"$HYPROF" record -q -o all.hyp -- sh -c 'for r in 0 1 2 3; do "$WORKLOADS/w_ranks" shared 4 $r 30 1 & done; wait' >all.last
 holds "one recording: four processes" same "4 30" "$(zone all.hyp step '"\(.n_ranks) \(.n_compared)"')"
 holds "one recording: the one with the most compute is the one they wait for" same "$(zone all.hyp compute '.ranks.rows[0].process')" \
         "$(zone all.hyp step .late | sed 's/: last .*//')"

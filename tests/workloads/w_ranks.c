@@ -5,14 +5,17 @@
  * One of RANKS processes that share FILE, in which they wait for each other, as ranks of MPI do.
  *
  * Truth: STEPS zones "step", in each a zone "compute" and then a zone "barrier", which ends when all ranks
- * have come to it.  "compute" takes 5 ms, in rank LATE 60 ms; LATE may be no rank (-1).
+ * have come to it.  "compute" takes 5 ms, in rank LATE 60 ms; LATE may be no rank (-1).  At its end, each
+ * process prints how often it came last.
  */
 #include <hyprof/hyprof.h>
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -27,12 +30,15 @@ static void rest(long ns)
         (void)nanosleep(&t, NULL);
 }
 
-static void wait_for_all(_Atomic uint64_t *n_come, uint64_t n)
+/* Returns whether this process came last. */
+static bool wait_for_all(_Atomic uint64_t *n_come, uint64_t n)
 {
         HYPROF_ZONE("barrier");
-        (void)atomic_fetch_add(n_come, 1);
+        bool is_last = atomic_fetch_add(n_come, 1) + 1 == n;
+
         while (atomic_load(n_come) < n)
                 rest(NS_PER_MS / 10);
+        return is_last;
 }
 
 static void compute(bool is_late)
@@ -44,7 +50,7 @@ static void compute(bool is_late)
 int main(int argc, char **argv)
 {
         _Atomic uint64_t *n_come;
-        uint64_t n_ranks, n_steps;
+        uint64_t n_ranks, n_steps, n_last = 0;
         int fd;
 
         if (argc < 6)
@@ -63,7 +69,8 @@ int main(int argc, char **argv)
         for (uint64_t i = 1; i <= n_steps; i++) {
                 HYPROF_ZONE("step");
                 compute(strtol(argv[5], NULL, 10) == strtol(argv[3], NULL, 10));
-                wait_for_all(n_come, (i + 1) * n_ranks);
+                n_last += wait_for_all(n_come, (i + 1) * n_ranks);
         }
+        (void)printf("%" PRIu64 "\n", n_last);
         return EXIT_SUCCESS;
 }
