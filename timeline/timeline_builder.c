@@ -188,7 +188,7 @@ static int builder_take_event(void *context, struct walked_thread *thread, const
         r = timeline_states_event(&b->states, (uint32_t)track, thread, event, err);
         if (r == 0 && (event->op == TRACE_OP_MESSAGE || event->op == TRACE_OP_MESSAGE_TEXT))
                 r = add_message(b, (uint32_t)track, thread->id, event, err);
-        if (r == 0 && event->op == TRACE_OP_ZONE_KEY &&
+        if (r == 0 && event->op == TRACE_OP_ZONE_KEY && b->has_devices &&
             timeline_launches_add_key(&b->shared.launches, thread, event) < 0)
                 r = builder_no_memory(err);
         if (r == 0)
@@ -217,6 +217,7 @@ static int builder_begin(struct timeline_builder *b, struct timeline_index *inde
                                         .dictionary = dictionary,
                                         .n_until_progress = CALLS_PER_PROGRESS };
         b->has_locks = is_growing || trace_dictionary_count(dictionary, TRACE_TABLE_LOCKS) != 0;
+        b->has_devices = is_growing || trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES) != 0;
         timeline_states_init(&b->states, index);
         b->states.rates = &b->rates;
         if (timeline_rates_init(&b->rates, index, dictionary) < 0 ||

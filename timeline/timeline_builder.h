@@ -66,7 +66,8 @@ struct timeline_builder {
         struct timeline_ghosts ghosts;
         struct timeline_rates rates;
         uint32_t n_until_progress;
-        bool has_locks; /* the trace may have locks: each zone may show that a wait was given up */
+        bool has_devices; /* the trace may have devices: keys of zones lead to their work */
+        bool has_locks;   /* the trace may have locks: each zone may show that a wait was given up */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include "timeline/timeline_directory.h"
 #include "timeline/timeline_hits.h"
 #include "timeline/timeline_index.h"
+#include "timeline/timeline_launches.h"
 #include "timeline/timeline_query.h"
 
 #include <stdint.h>
@@ -63,6 +64,14 @@ static void ask(struct timeline_index *t)
         }
         for (uint32_t i = 0; i < t->n_tracks; i++)
                 (void)timeline_index_title(t, i);
+        for (uint32_t i = 0; i < t->n_launches; i++) {
+                const struct timeline_launch *launch = &t->launches[i], *found;
+                const struct timeline_launch_search search = { launch->device_ns, launch->device_track,
+                                                               launch->device_location, true };
+
+                if (timeline_launches_find(t, &search, &found, 1) == 0)
+                        abort();
+        }
         timeline_columns_deinit(&columns);
 }
 
