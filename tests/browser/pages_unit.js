@@ -219,7 +219,8 @@ test('rows of the timeline: pins first, idle threads and uncontended locks only 
                 tracks: [track(0, 'cpu', null, [lane(1, 'cpu')]), track(1, 'thread', 1, [lane(2, 'zones'), lane(3, 'ghosts')]),
                         track(2, 'thread', 1, [lane(4, 'states')]), track(3, 'thread', 2, [lane(5, 'samples')]),
                         track(4, 'lock', 1, [lane(6, 'holder')]), track(5, 'lock', 1, [lane(7, 'holder'), lane(8, 'waiters')])] });
-        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null };
+        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null,
+                isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(), view: { from: 0, to: 1e18 }, found: '' };
         const titles = () => inPages('timelineRows')(model, choice).rows.map((row) => row.title).join();
         assert.strictEqual(titles(), 'cpu 0,p 7,thread 1,lock 5,q 8,thread 3');
         choice.showsIdle = true;
@@ -285,12 +286,12 @@ test('lanes of devices nest: names once, numbers as such, a device with many lan
         assert.deepStrictEqual(plain(folded[1].lanes.map((one) => one.lane.id)), [494, 495, 496, 497, 498, 499]);
         const last = folded[1].lanes[5];
         assert.ok(last.y + last.height <= folded[1].y + folded[1].height, 'the strips are in their row');
-        inPages('foldRow')(choice, folded[1].key, true);
+        inPages('setOpen')(choice, folded[1].key, true);
         assert.strictEqual(titles(rowsOf(large).slice(0, 14)), 'chip 0 / stream 7,chip 1,-core 0,-core 1,-core 2,-core 3,-core 4,-core 5,' +
                 '-core 6,-core 7,-core 8,-core 9,-core 10,-core 11');
-        inPages('keysAround')(large.tracks[52]).forEach((key) => inPages('foldRow')(choice, key, true));
+        inPages('keysAround')(large.tracks[52]).forEach((key) => inPages('setOpen')(choice, key, true));
         assert.strictEqual(titles(rowsOf(large).slice(12, 16)), '-core 10,--cpu 0,--cpu 1,--cpu 2');
-        inPages('foldRow')(choice, folded[1].key, false);
+        inPages('setOpen')(choice, folded[1].key, false);
         assert.strictEqual(titles(rowsOf(large)), 'chip 0 / stream 7,chip 1');
 });
 

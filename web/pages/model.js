@@ -68,6 +68,19 @@ export class TraceModel {
                         }
                 }
                 this.rankDevices();
+                this.rankThreads();
+        }
+
+        /** Threads by name as a person counts, "worker 2" before "worker 10"; of each process the main thread first. */
+        rankThreads() {
+                const names = new Intl.Collator('en', { numeric: true });
+                const threads = this.tracks.filter((track) => track.kind === 'thread');
+                /** @param {TrackOfModel} track */
+                const isMain = (track) => Number(this.threadsById.get(Number(track.thread))?.tid ===
+                        this.processesById.get(Number(track.process))?.pid);
+
+                threads.sort((a, b) => isMain(b) - isMain(a) || names.compare(a.title, b.title) || a.id - b.id);
+                threads.forEach((track, rank) => { track.rank = rank; });
         }
 
         /** Lanes of a device by the way down to them, so that those of a core are together: "core 2 / BRISC". */

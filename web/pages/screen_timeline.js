@@ -23,8 +23,9 @@ import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
 import { PATH_OF_RUN, TimelinePath } from './timeline_path.js';
-import { isIdleTrack, NO_LANE, rowsBetween, timelineRows } from './timeline_rows.js';
+import { isIdleTrack, NO_LANE, rowsBetween, timelineRows, WHOLE_CHOICE } from './timeline_rows.js';
 import { TimelineSearch } from './timeline_search.js';
+import { TimelineTracks } from './timeline_tracks.js';
 import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
 
@@ -55,8 +56,7 @@ export class TimelineScreen {
                 this.cache = new LaneCache(viewer.source, viewer.model.duration_ns, () => this.draw(),
                                            (error) => viewer.emit('failure', error));
                 /** @type {TimelineChoice} */
-                this.choice = { showsGhosts: viewer.source.recall('ghosts') === '1', showsIdle: false, closed: new Set(), pinned: [],
-                                moved: new Map(), path: null };
+                this.choice = { ...WHOLE_CHOICE, showsGhosts: viewer.source.recall('ghosts') === '1', closed: new Set(), moved: new Map() };
                 this.link = new TimelineLink(this);
                 this.link.recall();
                 this.layout = timelineRows(viewer.model, this.choice);
@@ -93,6 +93,7 @@ export class TimelineScreen {
                 this.path = new TimelinePath(this.viewer, this);
                 this.launches = new TimelineLaunches(this.viewer, this);
                 this.search = new TimelineSearch(this);
+                this.tracks = new TimelineTracks(this);
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
@@ -102,7 +103,8 @@ export class TimelineScreen {
                 this.element = el('section', { class: 'timeline' },
                         el('div', { class: 'data-tools timeline-tools' },
                            button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
-                           this.ghostButton, this.measureButton, this.pathButton, this.idleButton, this.notes.button, this.part, this.note,
+                           this.ghostButton, this.measureButton, this.pathButton, this.idleButton, this.notes.button, this.part,
+                           this.tracks.element, this.note,
                            el('span', { class: 'muted timeline-keys' },
                               'wheel zooms · drag moves · Shift+drag selects · W A S D · / searches')),
                         this.notes.list,
@@ -126,6 +128,7 @@ export class TimelineScreen {
         /** @param {ViewState} state */
         show(state) {
                 this.link.followView(state);
+                this.tracks.follow(state);
                 this.search.follow();
                 this.path.follow(state);
                 if (state.path === PATH_OF_RUN && !this.path.subject)
@@ -191,7 +194,9 @@ export class TimelineScreen {
                 this.part.hidden = part === null;
                 this.part.textContent = part === null ? '' : `highlighted: ${this.viewer.model.locationName(part.what)} of ` +
                         `${formatDuration(part.from)} to ${isFinite(part.to) ? formatDuration(part.to) : 'the longest'} ×`;
+                this.choice.view = { from: this.from, to: this.to };
                 this.layout = timelineRows(this.viewer.model, this.choice);
+                this.tracks.say();
                 this.room.style.height = `${this.layout.height + AXIS_PX + 20}px`;
                 const nIdle = this.viewer.model.tracks.filter(isIdleTrack).length;
 

@@ -11,7 +11,7 @@
 import { button, el, fill } from './dom.js';
 import { isNumber } from './format.js';
 import { AXIS_PX } from './timeline_paint.js';
-import { foldRow, isOnPath, orderOf, placeOfTrack } from './timeline_rows.js';
+import { isOnPath, orderOf, placeOfTrack, setOpen } from './timeline_rows.js';
 
 /**
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
@@ -47,6 +47,7 @@ export function recallTracks(viewer, choice) {
                 return;
         choice.pinned = listOf(kept.pinned, isText);
         choice.closed = new Set(listOf(kept.closed, isText));
+        choice.isFolded = kept.isFolded === true;
         choice.moved = new Map(listOf(kept.moved, (one) => Array.isArray(one) && isText(one[0]) && isNumber(one[1])));
 }
 
@@ -59,22 +60,24 @@ export class TimelineLabels {
 
         /** Shows the choice, and keeps it. */
         changed() {
-                const { pinned, closed, moved } = this.timeline.choice;
+                const { pinned, closed, moved, isFolded } = this.timeline.choice;
 
                 this.timeline.viewer.remember('tracks',
-                        JSON.stringify({ pinned, closed: [...closed], moved: [...moved] }));
+                        JSON.stringify({ pinned, closed: [...closed], moved: [...moved], isFolded }));
                 this.timeline.keepChoice();
         }
 
-        /** @param {TimelineRow} row */
-        toggleOpen(row) {
-                foldRow(this.timeline.choice, row.key, !row.isOpen);
+        /** @param {string} key */
+        toggleOpen(key) {
+                const isOpen = this.timeline.layout.rows.find((row) => row.key === key)?.isOpen ?? false;
+
+                setOpen(this.timeline.choice, key, !isOpen);
                 this.changed();
         }
 
         /** @param {string[]} keys of rows that are to be open */
         open(keys) {
-                keys.forEach((key) => foldRow(this.timeline.choice, key, true));
+                keys.forEach((key) => setOpen(this.timeline.choice, key, true));
                 this.changed();
         }
 
@@ -118,7 +121,7 @@ export class TimelineLabels {
         /** @param {TimelineRow} row @param {number} top */
         label(row, top) {
                 const more = row.kind === 'group' && row.nHidden > 0 ? ` (${row.nHidden} not shown)` : '';
-                const name = button(`${row.isOpen ? '▾' : '▸'} ${row.title}${more}`, () => this.toggleOpen(row),
+                const name = button(`${row.isOpen ? '▾' : '▸'} ${row.title}${more}`, () => this.toggleOpen(row.key),
                                     { class: `link timeline-name ${row.kind}`, 'aria-expanded': String(row.isOpen), title: row.title });
                 const pin = row.kind === 'track' ? button(row.isPinned ? '★' : '☆', () => this.togglePin(row.key),
                         { class: 'quiet timeline-pin', 'aria-label': `${row.isPinned ? 'unpin' : 'pin'} ${row.title}`,

@@ -6,10 +6,12 @@
  * Way of the data:  TimelineChoice, TimelineHit <-> [timeline_link] <-> ViewState
  *
  * "rows" has one word for each choice, with a dot between them: "g" ghost zones, "i" idle tracks, "pthread-3" a pin,
- * "fprocess-1" a folded row, "mcpu-2-5.5" a moved track; "0" is none of these.  "item" is the lane and the begin.
+ * "fprocess-1" a folded row, or an open one if there is "F": all are folded; "e" without tracks that have nothing in the view,
+ * "mcpu-2-5_5" a moved track; "f~lanes%3A1" a row of a device; "0" is none of these.  "item" is the lane and the begin.
  */
 
 import { recallTracks } from './timeline_labels.js';
+import { openTrack } from './timeline_rows.js';
 
 /**
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
@@ -21,14 +23,20 @@ import { recallTracks } from './timeline_labels.js';
 /** Addresses stay short enough to be pasted: what has more rows is left to what the viewer remembers. */
 const LINK_WORDS_MAX = 300;
 
-/** @param {string} key "thread:3" */
+/** @param {string} key "thread:3", or that of a row of a device, which has names in it */
 function wordOfKey(key) {
-        return key.replace(':', '-');
+        return /^[a-z_]{1,16}:\d{1,12}$/.test(key) ? key.replace(':', '-') : `~${encodeURIComponent(key).replaceAll('.', '%2E')}`;
 }
 
-/** @param {string} word "thread-3" */
+/** @param {string} word "thread-3", or "~" and a key with %XX in it */
 function keyOfWord(word) {
-        return /^[a-z_]{1,16}-\d{1,12}$/.test(word) ? word.replace('-', ':') : null;
+        if (/^[a-z_]{1,16}-\d{1,12}$/.test(word))
+                return word.replace('-', ':');
+        try {
+                return word[0] === '~' ? decodeURIComponent(word.slice(1)) : null;
+        } catch {
+                return null;
+        }
 }
 
 /**
@@ -37,6 +45,7 @@ function keyOfWord(word) {
  */
 export function rowsOfChoice(choice) {
         const words = [...(choice.showsGhosts ? ['g'] : []), ...(choice.showsIdle ? ['i'] : []),
+                       ...(choice.isFolded ? ['F'] : []), ...(choice.hidesEmpty ? ['e'] : []),
                        ...choice.pinned.map((key) => `p${wordOfKey(key)}`), ...[...choice.closed].map((key) => `f${wordOfKey(key)}`),
                        ...[...choice.moved].map(([key, place]) => `m${wordOfKey(key)}-${String(place).replace('.', '_')}`)];
 
@@ -55,6 +64,8 @@ function choiceOfRows(choice, rows) {
 
         choice.showsGhosts = words.includes('g');
         choice.showsIdle = words.includes('i');
+        choice.isFolded = words.includes('F');
+        choice.hidesEmpty = words.includes('e');
         choice.pinned = [...new Set(keysOf('p'))];
         choice.closed = new Set(keysOf('f'));
         choice.moved = new Map(words.flatMap((word) => {
@@ -161,7 +172,12 @@ export class TimelineLink {
                 const found = await viewer.source.find([place.lane], place.begin - 1, 'next').catch(() => null);
 
                 timeline.askedFor = '';
-                if (found && found.begin_ns === place.begin && viewer.state.item === item)
-                        timeline.chooseFound(place.lane, found);
+                const known = viewer.model.lanesById.get(place.lane);
+
+                if (!known || !found || found.begin_ns !== place.begin || viewer.state.item !== item)
+                        return;
+                openTrack(timeline.choice, known.track, known.lane.kind);
+                timeline.arrange();
+                timeline.chooseFound(place.lane, found);
         }
 }

@@ -54,7 +54,10 @@ const OPENED = 'open:';
  *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[],
  *             depth?: number, parent?: string, note?: string, fault?: string }} TimelineRow  `depth`, `parent`: among the lanes of a device
  * @typedef {{ showsGhosts: boolean, showsIdle: boolean, closed: Set<string>, pinned: string[], moved: Map<string, number>,
- *             path: { threads: number[], isFirst: boolean }|null }} TimelineChoice  `path`: threads that are shown in any case
+ *             path: { threads: number[], isFirst: boolean }|null, isFolded: boolean, hidesEmpty: boolean, filter: string, sort: string,
+ *             numbers: Map<string, number>, view: { from: number, to: number }, found: string }} TimelineChoice
+ *         `path`: threads that are shown in any case; `closed`: with isFolded, what is open; `numbers`: by thread, for the sort;
+ *         `view`: what hidesEmpty looks at; `found`: the track that is shown in any case
  */
 
 /** @param {TrackOfModel} track */
@@ -68,23 +71,6 @@ function keyOfTrack(track) {
  */
 export function keysAround(track) {
         return [`process:${track.process}`, ...(track.kind === 'device' ? nodeKeysOf(track) : []), keyOfTrack(track)];
-}
-
-/**
- * Folds or unfolds a row.
- * @param {TimelineChoice} choice
- * @param {string} key
- * @param {boolean} isOpen
- */
-export function foldRow(choice, key, isOpen) {
-        if (isOpen) {
-                choice.closed.delete(key);
-                if (isNodeKey(key))
-                        choice.closed.add(OPENED + key);
-        } else {
-                choice.closed.add(key);
-                choice.closed.delete(OPENED + key);
-        }
 }
 
 /**
@@ -110,9 +96,84 @@ export function isOnPath(choice, track) {
         return track.kind === 'thread' && (choice.path?.threads.includes(Number(track.thread)) ?? false);
 }
 
+/** @type {Omit<TimelineChoice, 'showsGhosts'>} all is shown, in its own order */
+export const WHOLE_CHOICE = { showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null, isFolded: false,
+        hidesEmpty: false, filter: '', sort: '', numbers: new Map(), view: { from: 0, to: Infinity }, found: '' };
+
 /** @param {TimelineChoice} choice @param {TrackOfModel} track */
 function isWanted(choice, track) {
-        return choice.showsIdle || !isIdleTrack(track) || isOnPath(choice, track);
+        if (isOnPath(choice, track) || choice.found === keyOfTrack(track))
+                return true;
+        if (choice.hidesEmpty && !isInView(choice, track))
+                return false;
+        return choice.showsIdle || choice.filter !== '' || !isIdleTrack(track);
+}
+
+/** @param {TimelineChoice} choice @param {TrackOfModel} track */
+function isInView(choice, track) {
+        const { from, to } = choice.view;
+
+        return track.lanes.some((lane) => lane.items > 0 && (lane.first_ns ?? 0) <= to && (lane.last_ns ?? Infinity) >= from);
+}
+
+/** @param {TimelineChoice} choice @param {string} key */
+function isClosed(choice, key) {
+        return choice.closed.has(key) !== choice.isFolded;
+}
+
+/**
+ * Folds a row, or opens it.
+ * @param {TimelineChoice} choice
+ * @param {string} key
+ * @param {boolean} isOpen
+ */
+export function setOpen(choice, key, isOpen) {
+        if (isOpen === choice.isFolded)
+                choice.closed.add(key);
+        else
+                choice.closed.delete(key);
+        if (isNodeKey(key) && isOpen && !choice.isFolded)
+                choice.closed.add(OPENED + key);
+        else
+                choice.closed.delete(OPENED + key);
+}
+
+/**
+ * Whether a name passes the filter: one of its parts, which have commas between them, is in the name, or is a glob of it.
+ * @param {string} filter
+ * @returns {(name: string) => boolean}
+ */
+export function filterOfNames(filter) {
+        const parts = filter.split(',').map((part) => part.trim().toLowerCase()).filter((part) => part !== '').map((part) =>
+                !/[*?]/.test(part) ? part : new RegExp('^' + part.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*+/g, '.*')
+                        .replace(/\?/g, '.') + '$', 's'));
+
+        return (name) => parts.length === 0 || parts.some((part) => typeof part === 'string' ? name.toLowerCase().includes(part)
+                : part.test(name.toLowerCase()));
+}
+
+/**
+ * Whether a track passes the filter, by its name with and without the thread's number, or by its process.
+ * @param {TraceModel} model
+ * @param {TimelineChoice} choice
+ * @returns {(track: TrackOfModel) => boolean}
+ */
+function filterOf(model, choice) {
+        const passes = filterOfNames(choice.filter);
+
+        if (choice.filter.trim() === '')
+                return () => true;
+        return (track) => {
+                const process = model.processesById.get(Number(track.process ?? -1));
+
+                return choice.found === keyOfTrack(track) || passes(track.title) || passes(titleOfTrack(model, track)) ||
+                        (process !== undefined && (passes(process.name) || passes(titleOfProcess(process))));
+        };
+}
+
+/** @param {ProcessOfModel} process */
+function titleOfProcess(process) {
+        return `${process.name || 'process'} ${process.pid}`;
 }
 
 /**
@@ -128,11 +189,17 @@ export function timelineRows(model, choice) {
                 .filter((track) => track !== undefined) : [];
         const pinned = choice.pinned.map((key) => model.tracks.find((track) => keyOfTrack(track) === key))
                 .filter((track) => track !== undefined && !first.includes(track));
-        const rest = model.tracks.filter((track) => !choice.pinned.includes(keyOfTrack(track)) && !first.includes(track) &&
+        const passes = filterOf(model, choice);
+        const rest = model.tracks.filter((track) => passes(track) && !choice.pinned.includes(keyOfTrack(track)) && !first.includes(track) &&
                 (track.kind !== 'load' || track.lanes.some((lane) => lane.kind === 'cpu_time')));
         const own = [...loadAlone(model, rest), ...rest].filter((track) => track.process === null || !model.processesById.has(track.process))
-                .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
+                .sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b));
+        /** @type {Map<number, TrackOfModel[]>} */
+        const byProcess = new Map(model.processes.map((process) => [process.id, []]));
         let y = 0;
+
+        for (const track of rest)
+                byProcess.get(track.process ?? -1)?.push(track);
         /** @param {TimelineRow} row */
         const put = (row) => {
                 row.y = y;
@@ -147,10 +214,10 @@ export function timelineRows(model, choice) {
                 put(trackRow(model, track, choice, true));
         putTracks(model, own.filter((one) => isWanted(choice, one)), choice, put);
         for (const process of model.processes) {
-                const tracks = rest.filter((track) => track.process === process.id)
-                        .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
+                const tracks = (byProcess.get(process.id) ?? []).sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b));
 
-                if (tracks.length > 0)
+                byProcess.delete(process.id);
+                if (tracks.length > 0 && !(choice.hidesEmpty && !tracks.some((track) => isWanted(choice, track))))
                         putProcess(model, process, tracks, choice, put);
         }
         return { rows, height: y };
@@ -161,18 +228,38 @@ export function orderOf(track) {
         return TRACK_ORDER[track.kind] ?? 9;
 }
 
+/**
+ * Threads by the chosen sort; all else, and equals, by their places.
+ * @param {TraceModel} model
+ * @param {TimelineChoice} choice
+ * @param {TrackOfModel} a
+ * @param {TrackOfModel} b
+ */
+function bySort(model, choice, a, b) {
+        const { sort, numbers } = choice;
+        /** @param {TrackOfModel} track */
+        const numberOf = (track) => numbers.get(model.thread(Number(track.thread))?.handle ?? '') ?? -1;
+        const difference = sort === '' || a.kind !== 'thread' || b.kind !== 'thread' ? 0 : sort === 'first'
+                ? firstOfTrack(a) - firstOfTrack(b) : numberOf(b) - numberOf(a);
+
+        return difference || byMoves(choice, a, b);
+}
+
 /** @param {TimelineChoice} choice @param {TrackOfModel} a @param {TrackOfModel} b */
 function byMoves(choice, a, b) {
         return (choice.moved.get(keyOfTrack(a)) ?? placeOfTrack(a)) - (choice.moved.get(keyOfTrack(b)) ?? placeOfTrack(b));
 }
 
 /**
- * CPUs are in the order of their numbers, lanes of devices by the names on the way to them, all else as in the recording.
+ * CPUs are in the order of their numbers, threads in that of their names, lanes of devices in that of the names on the way to them,
+ * all else as in the recording.
  * @param {TrackOfModel} track
  */
 export function placeOfTrack(track) {
         if (track.kind === 'device')
                 return track.rank ?? 0;
+        if (track.kind === 'thread')
+                return track.rank ?? track.id;
         return track.kind === 'cpu' ? Number(/\d+/.exec(track.title)?.[0] ?? track.id) : track.id;
 }
 
@@ -186,10 +273,10 @@ export function placeOfTrack(track) {
 function putProcess(model, process, tracks, choice, put) {
         const key = `process:${process.id}`;
         const busy = tracks.filter((track) => isWanted(choice, track));
-        const isOpen = !choice.closed.has(key) || tracks.some((track) => isOnPath(choice, track));
+        const isOpen = !isClosed(choice, key) || tracks.some((track) => isOnPath(choice, track));
 
         if (model.processes.length > 1)
-                put({ kind: 'group', title: `${process.name || 'process'} ${process.pid}`, track: null, key, y: 0,
+                put({ kind: 'group', title: titleOfProcess(process), track: null, key, y: 0,
                       height: TRACK_HEADER_PX + 2, isOpen, isPinned: false, nHidden: isOpen ? tracks.length - busy.length : tracks.length,
                       lanes: [] });
         if (isOpen || model.processes.length <= 1)
@@ -223,7 +310,7 @@ function putTracks(model, tracks, choice, put) {
  */
 function putNode(model, node, choice, put, place) {
         const { key, tracks } = node;
-        const isOpen = !choice.closed.has(key) && (place.isOpen || choice.closed.has(OPENED + key));
+        const isOpen = !isClosed(choice, key) && (choice.isFolded || place.isOpen || choice.closed.has(OPENED + key));
         const at = { depth: place.depth, parent: place.parent };
 
         if (tracks.length === 1) {
@@ -285,7 +372,7 @@ function loadAlone(model, tracks) {
  */
 function loadRow(track, choice, isPinned) {
         const key = keyOfTrack(track);
-        const isOpen = !choice.closed.has(key);
+        const isOpen = !isClosed(choice, key);
         const y = TRACK_TOP_PX.load;
         const height = isOpen ? LANE_HEIGHTS.cpu_time : TRACK_HEADER_PX - y;
         const lanes = track.lanes.filter((lane) => lane.kind === 'cpu_time').sort((a, b) => b.depth - a.depth)
@@ -322,9 +409,8 @@ export function firstOfTrack(track) {
  * @param {string} [kind]
  */
 export function openTrack(choice, track, kind) {
-        choice.closed.delete(keyOfTrack(track));
-        choice.closed.delete(`process:${track.process}`);
-        choice.showsIdle = choice.showsIdle || isIdleTrack(track);
+        keysAround(track).forEach((key) => setOpen(choice, key, true));
+        choice.found = keyOfTrack(track);
         choice.showsGhosts = choice.showsGhosts || kind === 'ghosts';
 }
 
@@ -339,7 +425,7 @@ function trackRow(model, track, choice, isPinned) {
         if (track.kind === 'load')
                 return loadRow(track, choice, isPinned);
         const key = keyOfTrack(track);
-        const isOpen = !choice.closed.has(key);
+        const isOpen = !isClosed(choice, key);
         const shown = [...track.lanes].filter((lane) => lane.items > 0 && (choice.showsGhosts || lane.kind !== 'ghosts'))
                 .sort((a, b) => (LANE_ORDER[a.kind] ?? 9) - (LANE_ORDER[b.kind] ?? 9) || a.depth - b.depth);
         let y = TRACK_TOP_PX[track.kind] ?? 4;

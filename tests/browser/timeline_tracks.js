@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Many tracks in order: a filter by name and glob, sorts, all folded, those with nothing in the view hidden; of 10,000 threads
+// one is reached by typing its name and Enter; the address has all of it.
+'use strict';
+
+const fs = require('fs');
+const os = require('os');
+const path = require('path');
+const test = require('node:test');
+const assert = require('node:assert');
+const { Chromium } = require('./chromium.js');
+const { FakeTrace } = require('./fake_trace.js');
+const { makePage } = require('./make_page.js');
+
+const folder = fs.mkdtempSync(path.join(process.env.TMPDIR || os.tmpdir(), 'hyprof-tracks-'));
+const timeline = 'hyprofShell.made.get("timeline")';
+const MANY = 10000;
+let browser;
+
+/** Threads of two processes with one zone each: [name, process, begin, end]. */
+class ThreadsTrace extends FakeTrace {
+        constructor(rows) {
+                super();
+                Object.assign(this, { nLanes: 0, tracks: [], lanes: [], threads: [], strings: [] });
+                rows.forEach(([name, process, begin, end], i) => {
+                        const id = i + 1;
+                        this.threads.push({ id, handle: 't' + id, process, tid: 4242 + i, name, is_fiber: false });
+                        const track = this.track('thread', name, id);
+                        track.process = process;
+                        this.lane(track, 'states', 0, { spans: [[begin, end, (1 << 28) >>> 0]] });
+                        this.lane(track, 'zones', 0, { spans: [[begin, end, 1 + i % 9]] });
+                        track.lanes.forEach((lane) => Object.assign(lane, { first_ns: begin, last_ns: end }));
+                });
+        }
+
+        build() {}
+
+        answers() {
+                const rows = this.threads.map(({ handle }, i) => ({ handle, on_cpu_ns: [5, 40, 30, 20, 10, 1][i] ?? 0,
+                        preempted_ns: [0, 1, 2, 3, 9, 5][i] ?? 0 }));
+                return { threads: { schema: 'hyprof.threads/2', threads: { rows } } };
+        }
+}
+
+const few = new ThreadsTrace([['game', 1, 1e6, 9e8], ['runner 10', 1, 5e8, 6e8], ['runner 1', 1, 4e8, 6e8], ['runner 2', 1, 2e6, 3e6],
+        ['dispatcher', 1, 3e8, 4e8], ['cc', 2, 1e8, 2e8]]);
+const many = new ThreadsTrace(Array.from({ length: MANY }, (_, i) => ['w' + String(i).padStart(5, '0'), 1, 1e6 + i * 1e4, 5e6 + i * 1e4]));
+
+test.before(async () => {
+        browser = await Chromium.start();
+});
+
+test.after(async () => {
+        await browser.close();
+        fs.rmSync(folder, { recursive: true, force: true });
+});
+
+async function withPage(trace, fragment, action) {
+        const file = path.join(folder, trace.threads.length + '.html');
+        if (!fs.existsSync(file)) {
+                fs.writeFileSync(file, makePage(trace.dataElements(trace.answers())));
+        }
+        const page = await browser.open('file://' + file + fragment);
+        try {
+                await page.until('window.hyprofShell && ' + timeline, 'the timeline');
+                await action(page);
+                page.noComplaints();
+        } finally {
+                await page.value('localStorage.clear()');
+                await page.close();
+        }
+}
+
+const titles = timeline + '.layout.rows.filter((row) => row.track).map((row) => row.track.title).join()';
+
+async function filter(page, text) {
+        await page.value('document.querySelector(".timeline-filter").select(), document.querySelector(".timeline-filter").focus()');
+        await page.call('Input.insertText', { text });
+}
+
+test('threads are in natural order, the main thread first; a name, a glob and parts filter', async () => {
+        await withPage(few, '', async (page) => {
+                assert.strictEqual(await page.value(titles), 'game,dispatcher,runner 1,runner 2,runner 10,cc');
+                for (const [text, expected] of [['RUNNER', 'runner 1,runner 2,runner 10'], ['runner ?', 'runner 1,runner 2'],
+                        ['dis, cc', 'dispatcher,cc'], ['helper', 'cc'], ['a.b(', '']]) {
+                        await filter(page, text);
+                        await page.until(`${titles} === ${JSON.stringify(expected)}`, text + ': ' + expected);
+                }
+                await page.untilText('.timeline-tracks', /0 of 6 tracks/);
+                await page.press('Escape');
+                await page.until(`${titles} === 'game,dispatcher,runner 1,runner 2,runner 10,cc'`);
+        });
+});
+
+test('sorts by CPU time, first activity and time preempted', async () => {
+        for (const [sort, expected] of [['cpu', 'runner 10,runner 1,runner 2,dispatcher,game,cc'],
+                ['first', 'game,runner 2,dispatcher,runner 1,runner 10,cc'], ['late', 'dispatcher,runner 2,runner 1,runner 10,game,cc'],
+                ['no such', 'game,dispatcher,runner 1,runner 2,runner 10,cc']]) {
+                await withPage(few, '#sort=' + encodeURIComponent(sort), async (page) => {
+                        await page.until(`${titles} === ${JSON.stringify(expected)}`, sort + ': ' + expected);
+                });
+        }
+});
+
+test('all are folded and opened at once; what has nothing in the view is hidden; the address has both', async () => {
+        let hash;
+        await withPage(few, '#view_from=350000000&view_to=450000000', async (page) => {
+                await page.click('.timeline-tracks button', 'Hide empty');
+                await page.until(`${titles} === 'game,dispatcher,runner 1'`);
+                await page.value(`${timeline}.showRange(5.1e8, 5.2e8)`);
+                await page.until(`${titles} === 'game,runner 1,runner 10'`);
+                await page.click('.timeline-tracks button', 'Hide empty');
+                await page.click('.timeline-tracks button', 'Fold all');
+                await page.until(`${timeline}.layout.rows.length === 2 && ${timeline}.layout.rows.every((row) => !row.isOpen)`);
+                await page.click('.timeline-name', '▸ game 4242 (5 not shown)');
+                await page.until(`${titles} === 'game,dispatcher,runner 1,runner 2,runner 10'`);
+                await page.until('/rows=/.test(location.hash)');
+                hash = await page.value('location.hash');
+        });
+        await withPage(few, hash, async (page) => {
+                assert.strictEqual(await page.value(titles), 'game,dispatcher,runner 1,runner 2,runner 10');
+                assert.ok(await page.value(`${timeline}.layout.rows.filter((row) => row.track).every((row) => !row.isOpen)`));
+                await page.click('.timeline-tracks button', 'Fold all');
+                await page.until(`${timeline}.layout.rows.every((row) => row.isOpen)`);
+        });
+});
+
+test('of 10,000 threads one is reached by typing its name and Enter, in the search and in the filter', async () => {
+        await withPage(many, '', async (page) => {
+                await page.press('/');
+                await page.type('w07777');
+                await page.press('Enter');
+                await page.until('document.querySelector(".timeline-label.found")?.innerText.includes("w07777")', 'the thread in sight');
+                await page.untilText('#search-hits', /^1 of 1$/);
+                await page.press('Escape');
+                await page.value(timeline + '.scroll.scrollTop = 0');
+                await filter(page, 'w0123?');
+                await page.press('Enter');
+                await page.until(`${titles}.split(',').length === 10`);
+                await page.until('document.querySelector(".timeline-label.found")?.innerText.includes("w01230")', 'the first of them');
+                await page.untilText('.timeline-tracks', /10 of 10,000 tracks/);
+        });
+});
