@@ -271,7 +271,7 @@ function modelOfChips(nCores) {
 }
 
 test('lanes of devices nest: names once, numbers as such, a device with many lanes folded to its busiest', () => {
-        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null };
+        const choice = { ...inPages('WHOLE_CHOICE'), showsGhosts: false, closed: new Set() };
         const rowsOf = (model) => inPages('timelineRows')(model, choice).rows;
         const titles = (rows) => rows.map((row) => '-'.repeat(row.depth) + row.title).join();
         const small = rowsOf(modelOfChips(2));
@@ -295,8 +295,22 @@ test('lanes of devices nest: names once, numbers as such, a device with many lan
         assert.strictEqual(titles(rowsOf(large)), 'chip 0 / stream 7,chip 1');
 });
 
+test('rows of devices that are folded or open are in the address', () => {
+        const choice = { ...inPages('WHOLE_CHOICE'), showsGhosts: false, closed: new Set() };
+        const again = { ...choice, closed: new Set() };
+        const [row] = inPages('timelineRows')(modelOfChips(100), choice).rows.slice(1);
+        inPages('setOpen')(choice, row.key, true);
+        inPages('setOpen')(choice, 'thread:3', false);
+        const words = inPages('rowsOfChoice')(choice);
+        inPages('choiceOfRows')(again, words);
+        assert.deepStrictEqual(plain([...again.closed]), plain([...choice.closed]));
+        inPages('choiceOfRows')(again, `${words}.f~%zz.f~%E0%A4%A`);
+        assert.strictEqual(again.closed.size, choice.closed.size);
+        assert.strictEqual(inPages('timelineRows')(modelOfChips(100), again).rows[1].isOpen, true);
+});
+
 test('a lane with lanes below it is the first of them; two of one name are two', () => {
-        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null };
+        const choice = { ...inPages('WHOLE_CHOICE'), showsGhosts: false, closed: new Set() };
         const track = (id, ...path) => ({ id, kind: 'device', process: null, thread: null, number: 1, lane: id, path, unit: null,
                 title: path.join(' / '), lanes: [{ id, kind: 'device', depth: 0, items: 1 }] });
         const tracks = [track(0, 'chip', 'core', 'cpu'), track(1, 'chip', 'core'), track(2, 'chip', 'x'), track(3, 'chip', 'x')];

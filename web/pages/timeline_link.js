@@ -57,7 +57,7 @@ export function rowsOfChoice(choice) {
  * @param {TimelineChoice} choice
  * @param {string} rows
  */
-function choiceOfRows(choice, rows) {
+export function choiceOfRows(choice, rows) {
         const words = rows.split('.').slice(0, LINK_WORDS_MAX);
         /** @param {string} letter */
         const keysOf = (letter) => words.filter((word) => word[0] === letter).flatMap((word) => keyOfWord(word.slice(1)) ?? []);
