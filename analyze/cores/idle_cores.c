@@ -339,7 +339,9 @@ int idle_cores_take(struct idle_cores *c, struct loaded_trace *trace,
                                                   .context = c,
                                                   .moment = take_moment,
                                                   .wait_over = take_wait,
-                                                  .shows_native = request->shows_native };
+                                                  .shows_native = request->shows_native,
+                                                  .n_moments = request->n_moments,
+                                                  .is_bounded = request->is_bounded };
         int r;
 
         *c = (struct idle_cores){ .request = *request };
@@ -347,7 +349,7 @@ int idle_cores_take(struct idle_cores *c, struct loaded_trace *trace,
         r = prepare(c, trace);
         if (r < 0)
                 return error_set(err, r, "looking for idle cores: out of memory");
-        r = idle_gaps_read(&c->gaps, trace, request->filter, c->n_cpus, err);
+        r = idle_gaps_read(&c->gaps, trace, request->filter, c->n_cpus, request->is_bounded, err);
         if (r == 0)
                 r = past_sweep_run(&c->sweep, trace, &sweep, err);
         if (r == 0 && (wait_roots_finish(&c->roots) < 0 || finish(c) < 0))

@@ -53,6 +53,8 @@ struct idle_cores_request {
         const struct trace_filter *filter; /* borrowed */
         bool shows_native;                 /* code below Python functions stands for itself */
         uint32_t n_steps;                  /* at most, of the time; 0 = steps are not wanted */
+        uint32_t n_moments;                /* as in past_sweep.h */
+        bool is_bounded;                   /* likewise */
 };
 
 struct idle_cores {

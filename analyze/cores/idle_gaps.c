@@ -114,16 +114,20 @@ static int add_last_gaps(struct idle_gaps *g, const struct loaded_trace *trace)
 }
 
 static int walk_trace(struct idle_gaps *g, struct loaded_trace *trace, const struct trace_filter *filter,
-                      struct error *err)
+                      bool is_bounded, struct error *err)
 {
-        const struct trace_sink sink = { .context = g, .event = take_event, .may_skip = true };
+        struct trace_sink sink = { .context = g, .event = take_event, .may_skip = true };
         struct trace_filter range = { .is_empty = true };
         struct trace_walk walk;
-        int r = past_make_range(&range, filter, trace, err);
+        int r = 0;
 
+        if (is_bounded)
+                past_bound_sink(&sink, filter, trace);
+        else
+                r = past_make_range(&range, filter, trace, err);
         if (r < 0)
                 return r;
-        r = trace_walk_init(&walk, trace, &range, &sink);
+        r = trace_walk_init(&walk, trace, is_bounded ? NULL : &range, &sink);
         r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
         if (r == 0)
                 r = event_order_finish(&g->order, err);
@@ -133,7 +137,7 @@ static int walk_trace(struct idle_gaps *g, struct loaded_trace *trace, const str
 }
 
 int idle_gaps_read(struct idle_gaps *g, struct loaded_trace *trace, const struct trace_filter *filter,
-                   uint32_t n_cpus, struct error *err)
+                   uint32_t n_cpus, bool is_bounded, struct error *err)
 {
         int r;
 
@@ -150,7 +154,7 @@ int idle_gaps_read(struct idle_gaps *g, struct loaded_trace *trace, const struct
                 return no_memory(err);
         for (uint32_t i = 0; i < g->n_cpus; i++)
                 g->cpus[i].free_ns = trace->start_ns;
-        r = walk_trace(g, trace, filter, err);
+        r = walk_trace(g, trace, filter, is_bounded, err);
         if (r < 0)
                 return r;
         /* a flight recorder does not know the last gaps, and a range of time may lack what is before them */

@@ -48,10 +48,11 @@ struct idle_gaps {
  * idle_gaps_read() - go through a trace, if it says for how long CPUs were idle
  * @filter:  of which the range of time counts
  * @n_cpus:  of the machine
+ * @is_bounded:  as in past_sweep.h
  * Returns 0 or as loaded_trace_walk(); to be deinitialised in any case.
  */
 int idle_gaps_read(struct idle_gaps *g, struct loaded_trace *trace, const struct trace_filter *filter,
-                   uint32_t n_cpus, struct error *err);
+                   uint32_t n_cpus, bool is_bounded, struct error *err);
 void idle_gaps_deinit(struct idle_gaps *g);
 
 static inline bool idle_gaps_are_known(const struct idle_gaps *g)

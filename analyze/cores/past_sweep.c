@@ -563,8 +563,12 @@ static int walk_trace(struct past_sweep *s, struct loaded_trace *trace, struct e
         };
         struct trace_filter range = { .is_empty = true };
         struct trace_walk walk;
-        int r = past_make_range(&range, filter, trace, err);
+        int r = 0;
 
+        if (s->request.is_bounded)
+                past_bound_sink(&sink, filter, trace);
+        else
+                r = past_make_range(&range, filter, trace, err);
         if (r < 0)
                 return r;
         if (filter->has_zone) {
@@ -573,7 +577,7 @@ static int walk_trace(struct past_sweep *s, struct loaded_trace *trace, struct e
                 sink.asked = &filter->zone;
                 sink.asked_only = ZONE_MATCHER_NAMED;
         }
-        r = trace_walk_init(&walk, trace, &range, &sink);
+        r = trace_walk_init(&walk, trace, s->request.is_bounded ? NULL : &range, &sink);
         r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
         trace_walk_deinit(&walk);
         trace_filter_deinit(&range);
@@ -584,7 +588,8 @@ static int walk_trace(struct past_sweep *s, struct loaded_trace *trace, struct e
 static int survey(struct past_sweep *s, struct loaded_trace *trace, struct error *err)
 {
         struct past_sweep_private *v = s->private;
-        double open_ns = (double)(s->end_ns - s->begin_ns), n = PAST_SWEEP_MOMENTS;
+        double open_ns = (double)(s->end_ns - s->begin_ns);
+        double n = s->request.n_moments != 0 ? s->request.n_moments : PAST_SWEEP_MOMENTS;
         bool has_python;
         int r = python_stacks_init(&s->names.python, trace->dictionary);
 

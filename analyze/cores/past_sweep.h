@@ -46,7 +46,9 @@ struct past_sweep_request {
         int (*moment)(void *context, uint64_t time_ns);
         /* A wait is over; it is in the past. */
         int (*wait_over)(void *context, uint32_t thread, uint64_t out_ns);
-        bool shows_native; /* code below Python functions stands for itself */
+        bool shows_native;  /* code below Python functions stands for itself */
+        uint32_t n_moments; /* at most; 0 = PAST_SWEEP_MOMENTS */
+        bool is_bounded;    /* nothing long after the filter's range is read: past_bound_sink() */
 };
 
 struct past_sweep {

@@ -236,6 +236,8 @@ int wall_shares_take(struct wall_shares *w, struct loaded_trace *trace,
                 .moment = take_moment,
                 .wait_over = take_wait,
                 .shows_native = request->shows_native,
+                .n_moments = request->n_moments,
+                .is_bounded = request->is_bounded,
         };
         int r;
 

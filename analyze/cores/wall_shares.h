@@ -57,6 +57,8 @@ struct wall_row {
 struct wall_shares_request {
         const struct trace_filter *filter; /* borrowed */
         bool shows_native;                 /* code below Python functions stands for itself */
+        uint32_t n_moments;                /* as in past_sweep.h */
+        bool is_bounded;                   /* likewise */
         /*
          * Takes each sample that counts for a function, with its weight / n.  Returns 0 or -errno, which ends
          * the pass.  NULL = not wanted.

@@ -58,6 +58,15 @@ int past_make_range(struct trace_filter *ret_range, const struct trace_filter *f
         return trace_filter_init(ret_range, &request, trace, err);
 }
 
+void past_bound_sink(struct trace_sink *sink, const struct trace_filter *filter,
+                     const struct loaded_trace *trace)
+{
+        if (filter->from_ns > trace->start_ns + RANGE_BEFORE_NS)
+                sink->skip_to_ns = filter->from_ns - RANGE_BEFORE_NS;
+        if (filter->to_ns < UINT64_MAX - 2 * PAST_LATE_NS)
+                sink->stop_at_ns = filter->to_ns + 2 * PAST_LATE_NS;
+}
+
 static void deinit_thread(struct past_thread *t)
 {
         past_list_deinit(&t->waits);

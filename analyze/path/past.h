@@ -30,6 +30,7 @@ struct thread_wait;
 struct trace_dictionary;
 struct trace_event;
 struct trace_filter;
+struct trace_sink;
 struct trace_walk;
 struct walked_thread;
 
@@ -128,6 +129,13 @@ uint32_t past_choose_event(const struct trace_dictionary *d);
  */
 int past_make_range(struct trace_filter *ret_range, const struct trace_filter *filter,
                     struct loaded_trace *trace, struct error *err);
+
+/*
+ * The same for a walk without a filter, which ends there even where a thread waits longer: such waits have no
+ * end then.
+ */
+void past_bound_sink(struct trace_sink *sink, const struct trace_filter *filter,
+                     const struct loaded_trace *trace);
 
 /*
  * past_init() - nothing happened yet

@@ -10,6 +10,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/option_table.h"
 #include "cli/terminal/complaint.h"
+#include "cli/views/lost_cores.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/report_heading.h"
@@ -391,6 +392,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         struct byte_buffer words = { .data = NULL };
         struct report_options load;
         struct report *report = NULL;
+        struct lost_cores lost;
         int r;
 
         /* --event chooses which samples are shown; the counters read with them are shown as well. */
@@ -407,6 +409,11 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         complain_of_newer(path, report->trace.version, report->trace.n_unknown_events);
         if (trace_ending_is_early(report->ending))
                 complain("warning: %s: %s; showing the part before", path, report->ending_words);
+        if (v->view == REPORT_VIEW_OVERVIEW) {
+                lost_cores_take(&lost, report, load.shows_native);
+                options.idle_words = (struct text_view){ lost.idle.text, lost.idle.used_bytes };
+                options.wall_words = (struct text_view){ lost.wall.text, lost.wall.used_bytes };
+        }
         r = print_document(v, report, &options, err);
         report_free(report);
 fail:

@@ -3,7 +3,7 @@
 # report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
 set -eu
 . tests/tap.sh
-plan 32
+plan 36
 need jq
 need_sampling
 
@@ -107,6 +107,28 @@ overview_counts() {
                 "$HYPROF" report "$TMPDIR/serial.hyp" | grep -E '^ *switches .*; [0-9.]+ of [0-9]+ CPUs ran threads, on average'
 }
 holds "the overview says how many CPUs ran threads" overview_counts
+# In the overview: of threads that wait for each other, made up, since other programs change what recordings say.
+made() { # name, waits
+        env -u CK_TAP_LOG_FILE_NAME "$BUILD/tools/wait_trace" "$TMPDIR/$1.hyp" "$2" >/dev/null # it is made as a unit test is
+}
+overview_says() { # name, view, jq's expression about $first, the first line of the view, and .
+        "$HYPROF" report --json "--$2" "$TMPDIR/$1.hyp" >"$TMPDIR/view.json" && "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/overview.json" &&
+                jq -c '[.idle, .wall]' "$TMPDIR/overview.json" && jq -e --arg first "$(jq -r .answer "$TMPDIR/view.json")" "$3" "$TMPDIR/overview.json"
+}
+made small 12000
+made large 1500000
+# shellcheck disable=SC2016 # jq's
+holds "the overview has the first line of --idle" overview_says small idle '.idle == $first and ($first | test("points: .dispatcher. alone ran serve"))'
+# shellcheck disable=SC2016 # jq's
+holds "of a large recording it looks at a part, and names it" overview_says large idle \
+        '(.idle | test(" \\(in [0-9]+ ms from [0-9.]+ s on\\)$")) and .idle[0:20] == $first[0:20]'
+overview_line() { # name, title
+        "$HYPROF" report "$TMPDIR/$1.hyp" | grep -E "^  $2 +[0-9]+% of "
+}
+holds "for people as well" overview_line small idle
+# The workers run one after the other, so no function has more of the wall time than of the samples.
+holds "no word of the wall time where nothing was lost, or of cores without --off-cpu" eval \
+        '! overview_line small wall && ! overview_line bare "(idle|wall)"'
 holds "recorded without --off-cpu" json bare '.warnings | map(contains("without --off-cpu")) | any' --wall
 holds "100 columns" fits --wall
 holds "100 columns" fits --idle

@@ -144,6 +144,8 @@ static void add_tables(void)
         made.serves = trace_builder_push(&made.b, 0, made.module, 32, "serve");
         made.waits = trace_builder_push(&made.b, made.serves, kernel, 48, "pipe_read");
         trace_builder_meta(&made.b, "start_raw_ns", "1");
+        trace_builder_meta(&made.b, "cpus", "8");
+        trace_builder_meta(&made.b, "off_cpu", "1");
 }
 
 /* Half of the time, up to where all have ended. */

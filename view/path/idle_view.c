@@ -207,12 +207,27 @@ static struct answer_words make_answer(const struct idle_cores *c)
         return a;
 }
 
-/* ------------------------------------------------------------------ facts and rows */
-
 static bool is_known(const struct idle_cores *c)
 {
         return c->has_switches && c->n_cpus != 0 && c->n_moments != 0;
 }
+
+bool idle_view_say(const struct idle_cores *c, double share_min, struct answer_words *ret_words)
+{
+        for (uint32_t i = 0; i < c->n_rows && is_known(c); i++) {
+                enum idle_cause cause = idle_cores_key(c, c->order[i])->cause;
+
+                if (cause == IDLE_OTHERS || (cause == IDLE_READY && !idle_gaps_are_known(&c->gaps)))
+                        continue;
+                if (idle_cores_share(c, c->rows[c->order[i] - 1].cores) < share_min)
+                        return false;
+                *ret_words = make_answer(c);
+                return true;
+        }
+        return false;
+}
+
+/* ------------------------------------------------------------------ facts and rows */
 
 /* clang-format off */
 #define IDLE_FACTS(FACT)                                                                                      \

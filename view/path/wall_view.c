@@ -113,6 +113,32 @@ static struct answer_words make_answer(const struct wall_shares *w)
         return a;
 }
 
+/* Lost by this row alone, as a share of the wall time. */
+static double lost_by(const struct wall_shares *w, uint32_t id)
+{
+        const struct wall_row *row = &w->rows[id - 1];
+
+        switch (wall_shares_key(w, id)->kind) {
+        case WALL_ROW_ELSEWHERE:
+        case WALL_ROW_UNSAMPLED:
+                return 0;
+        case WALL_ROW_FUNCTION:
+                return row->share - row->weight / fmax(w->weight, 1);
+        default:
+                return row->share;
+        }
+}
+
+bool wall_view_say(const struct wall_shares *w, double share_min, struct answer_words *ret_words)
+{
+        for (uint32_t i = 0; i < w->n_rows && w->has_switches; i++)
+                if (lost_by(w, w->order[i]) >= share_min) {
+                        *ret_words = make_answer(w);
+                        return true;
+                }
+        return false;
+}
+
 /* ------------------------------------------------------------------ facts and rows */
 
 /* clang-format off */

@@ -11,9 +11,6 @@
 #include "view/shared/report_names.h"
 #include "view/shared/report_view.h"
 
-/* With fewer idle cores there is no hint at them. */
-#define IDLE_SHARE_MIN 0.1
-
 static void set_answer(struct view_document *d, const struct report *report)
 {
         struct answer_words a = { .used_bytes = 0 };
@@ -86,24 +83,40 @@ static void add_inside(struct view_document *d, const struct report *report)
         t->n_grouping = 2;
 }
 
-/* ------------------------------------------------------------------ hints */
+/* ------------------------------------------------------------------ what was lost */
 
-/* The part of the CPUs' time in which no shown thread ran; 0 = not known. */
-static double idle_share(const struct report *report)
+/* clang-format off */
+#define IDLE_FACTS(FACT)                                                                                      \
+        FACT(STRING, "idle", "idle", view_text(words),                                                        \
+             "the first line of `report --idle`, if one cause took 10% of the cores' time")
+#define WALL_FACTS(FACT)                                                                                      \
+        FACT(STRING, "wall", "wall", view_text(words),                                                        \
+             "the first line of `report --wall`, if 10% of the wall time was lost")
+/* clang-format on */
+
+static const struct view_column lost_columns[] = { IDLE_FACTS(VIEW_MEMBER) WALL_FACTS(VIEW_MEMBER) };
+static const struct answer_part lost_part = ANSWER_FACTS_ABSENT(lost_columns);
+
+static void add_lost(struct view_document *d, const struct report_view_options *options)
 {
-        double n_cpus = (double)meta_value_number(report->trace.dictionary, "cpus");
-        double used = recording_view_cpus_used(report);
+        struct text_view words = options->idle_words;
 
-        return n_cpus > 0 && used > 0 ? 1 - used / n_cpus : 0;
+        if (words.n_bytes != 0)
+                IDLE_FACTS(VIEW_FACT)
+        words = options->wall_words;
+        if (words.n_bytes != 0)
+                WALL_FACTS(VIEW_FACT)
 }
 
-/* The answers of these take a pass of their own, which is longer than the overview's. */
+/* ------------------------------------------------------------------ hints */
+
+/* Their lines are of a part of a large recording, and the views have more to say. */
 static void hint_at_cores(struct view_document *d, const struct report *report, const char *path)
 {
         if (meta_value_number(report->trace.dictionary, "off_cpu") == 0 || report->n_kernel_threads < 2)
                 return;
         report_heading_hint(d, path, "report --wall");
-        if (idle_share(report) > IDLE_SHARE_MIN)
+        if (recording_view_idle_share(report) > OVERVIEW_IDLE_MIN)
                 report_heading_hint(d, path, "report --idle");
 }
 
@@ -117,6 +130,7 @@ const struct answer_schema overview_view_schema = {
                                                       &python_columns_facts_part,
                                                       &recording_view_also_facts_part,
                                                       &counters_view_ratios_part,
+                                                      &lost_part,
                                                       &recording_view_also_part,
                                                       &report_heading_missing_part,
                                                       &recording_view_events_part,
@@ -141,6 +155,7 @@ void overview_view_fill(struct view_document *d, const struct report *report,
         recording_view_add_facts(d, report);
         python_columns_add_facts(d, report);
         recording_view_add_also(d, report);
+        add_lost(d, options);
         report_heading_add_missing(d, report);
         if (report->gaps.n_rows == 0)
                 view_document_put(d, NULL, "missing", VIEW_STRING, view_words("nothing that is known"));

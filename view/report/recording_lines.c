@@ -4,6 +4,7 @@
  * numbers that belong together are on one line.
  */
 #include "analyze/report/report.h"
+#include "analyze/trace/meta_value.h"
 #include "analyze/walk/lost_zones.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
@@ -480,6 +481,14 @@ double recording_view_cpus_used(const struct report *report)
         return report->on_cpu_known && report->recording.range_ns != 0 && report->recording.cpus.n_bytes != 0
                        ? ran_ns / (double)report->recording.range_ns
                        : 0;
+}
+
+double recording_view_idle_share(const struct report *report)
+{
+        double n_cpus = (double)meta_value_number(report->trace.dictionary, "cpus");
+        double used = recording_view_cpus_used(report);
+
+        return n_cpus > 0 && used > 0 ? 1 - used / n_cpus : 0;
 }
 
 static void add_zones(struct view_document *d, const struct report *report, struct byte_buffer *line)

@@ -19,6 +19,8 @@ void recording_view_add_facts(struct view_document *d, const struct report *repo
 extern const struct answer_part recording_view_facts_part;
 /* How many CPUs ran the threads shown, on average; 0 = not known. */
 double recording_view_cpus_used(const struct report *report);
+/* The part of the CPUs' time in which no shown thread ran; 0 = not known. */
+double recording_view_idle_share(const struct report *report);
 /* recording_lines.c: for programs: the tables "sample_events", "callstack_states" and "recordings". */
 void recording_view_add_tables(struct view_document *d, const struct report *report);
 extern const struct answer_part recording_view_events_part, recording_view_states_part,

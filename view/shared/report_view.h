@@ -28,15 +28,20 @@ extern const struct answer_schema functions_view_schema, lines_view_schema, zone
         threads_view_schema, modules_view_schema, off_cpu_view_schema, cpus_view_schema, syscalls_view_schema,
         overview_view_schema, zones_view_schema;
 
+/* With a smaller part of the CPUs' time in which no shown thread ran, the overview does not mention it. */
+#define OVERVIEW_IDLE_MIN 0.1
+
 struct report_view_options {
-        const char *path;          /* of the trace, for the hints */
-        struct text_view filter;   /* the chosen part, in words; empty = everything */
-        uint32_t limit;            /* rows of each table; 0 = all */
-        uint32_t tree_limit;       /* rows of each tree: the heaviest; 0 = all */
-        double share_min;          /* of a tree's rows, of all samples */
-        uint32_t depth_max;        /* levels of a tree; 0 = all */
-        uint32_t up_depth_max;     /* the same from the bottom; 0 = depth_max */
-        const char *function;      /* handle or glob: only these; NULL = all */
+        const char *path;        /* of the trace, for the hints */
+        struct text_view filter; /* the chosen part, in words; empty = everything */
+        uint32_t limit;          /* rows of each table; 0 = all */
+        uint32_t tree_limit;     /* rows of each tree: the heaviest; 0 = all */
+        double share_min;        /* of a tree's rows, of all samples */
+        uint32_t depth_max;      /* levels of a tree; 0 = all */
+        uint32_t up_depth_max;   /* the same from the bottom; 0 = depth_max */
+        const char *function;    /* handle or glob: only these; NULL = all */
+        /* of the overview: the first lines of --idle and --wall; empty = they do not matter */
+        struct text_view idle_words, wall_words;
         const char *zone;          /* what zone_view is about, as it was asked for */
         uint32_t n_histograms;     /* for how many zones; 0 = all */
         uint32_t group_limit;      /* rows of a zone's groups; 0 = all */
