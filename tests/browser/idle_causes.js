@@ -118,6 +118,9 @@ function columnAt(page, ns) {
 const isStill = `!${timeline}.cache.isFetching && !${timeline}.cache.wanted && !${timeline}.isDrawAsked`;
 const isDrawn = `${timeline}.causes.whole !== null && ${isStill}`;
 
+/** Longer than a view has to rest. */
+const rest = () => new Promise((resolve) => setTimeout(resolve, 600));
+
 /** The texts that the canvas writes while it is drawn. */
 function writtenWords(page) {
         return page.value(`(() => {
@@ -188,10 +191,11 @@ test('a zoom is asked about when it has rested, and has steps of its own; there 
                 assert.strictEqual((await columnAt(page, middle + 5e6))[0][0], 'cause-lock');
                 await page.value(`${timeline}.showRange(0, ${game.duration_ns})`);
                 await page.until('!' + timeline + '.isDrawAsked');
+                await rest(); // no part of this view would have shorter steps
                 assert.ok(await page.value(`${timeline}.frame().causes === ${timeline}.causes.whole`));
                 await page.value(`${timeline}.showRange(${middle} - 2e7, ${middle} + 2e7)`);
                 await page.until('!' + timeline + '.isDrawAsked && !' + timeline + '.causes.isAsking');
-                await new Promise((resolve) => setTimeout(resolve, 600)); // longer than a view has to rest
+                await rest();
                 assert.strictEqual(await page.value('window.asked.length'), 1);
         });
 });

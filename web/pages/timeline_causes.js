@@ -15,6 +15,7 @@ import { causeStepsOf } from './cause_steps.js';
 /**
  * @typedef {import('./cause_steps.js').CauseSteps} CauseSteps
  * @typedef {import('./viewer.js').Viewer} Viewer
+ * @typedef {CauseSteps & { from: number, to: number }} CausePart  the part that was asked for
  */
 
 /** Longer steps are asked for anew, with shorter ones, once the view has rested. */
@@ -22,6 +23,8 @@ const STEP_PX_MAX = 6;
 const REST_MS = 400;
 /** The room beside the view that is asked for with it, as a part of its length. */
 const MARGIN = 0.5;
+/** A part that is not shorter than this part of another one has no shorter steps. */
+const SHORTER = 0.7;
 /** Between answers about a recording that runs: at least this, and this many times as long as the answer took. */
 const LIVE_PAUSE_MS = 2000;
 const LIVE_PAUSE_TIMES = 10;
@@ -31,9 +34,9 @@ export class TimelineCauses {
         constructor(viewer, onAnswer) {
                 this.viewer = viewer;
                 this.onAnswer = onAnswer;
-                /** The steps of the whole recording. @type {CauseSteps|null} */
+                /** The steps of the whole recording. @type {CausePart|null} */
                 this.whole = null;
-                /** The steps of a part, which are shorter. @type {(CauseSteps & { from: number, to: number })|null} */
+                /** The steps of a part, which are shorter. @type {CausePart|null} */
                 this.near = null;
                 /** Why there are no causes; "" = there are, or they are awaited. */
                 this.lack = '';
@@ -92,7 +95,8 @@ export class TimelineCauses {
         isFine(from, to, width) {
                 const steps = this.covers(this.near, from, to) ? this.near : this.whole;
 
-                return steps !== null && (steps.end[0] - steps.begin[0]) / (to - from) * width <= STEP_PX_MAX;
+                return steps !== null && ((steps.end[0] - steps.begin[0]) / (to - from) * width <= STEP_PX_MAX ||
+                                          (to - from) * (1 + 2 * MARGIN) > (steps.to - steps.from) * SHORTER);
         }
 
         /**
@@ -109,7 +113,7 @@ export class TimelineCauses {
                 const steps = await this.ask({});
 
                 if (steps)
-                        this.whole = steps;
+                        this.whole = { ...steps, from: 0, to: this.viewer.model.duration_ns };
                 this.onAnswer();
         }
 
