@@ -2,7 +2,7 @@
 #
 # Installing, and packages: of sources, of Debian and of Python.
 
-.PHONY: install install-capabilities uninstall dist release deb check-deb wheel
+.PHONY: install install-capabilities uninstall dist release deb check-deb sbom wheel
 
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
@@ -83,6 +83,10 @@ deb: ## build/deb/*.deb: the Debian packages hyprof, libhyprof1, libhyprof-dev, 
 	$(Q)$(SOURCE_LIST) | tar -c --null --files-from=- --ignore-failed-read | tar -x -C build/deb/$(DIST)
 	$(Q)cd build/deb/$(DIST) && env -u MAKEFLAGS -u MAKELEVEL -u CFLAGS -u CPPFLAGS -u CXXFLAGS -u LDFLAGS dpkg-buildpackage -b -us -uc
 	@rm -rf build/deb/$(DIST) && ls build/deb/*.deb
+
+sbom: $(B)/hyprof ## build/release/hyprof.spdx.json: what hyprof is built with and loads, with versions, as an SPDX document
+	$(Q)packaging/make_sbom.py $< $(VERSION) $(RELEASED) $$(tests/install_packages.sh --list build) > $<.spdx.json
+	@echo $<.spdx.json
 
 check-deb: ## make deb, then the packages' test: lintian, install, use, purge
 	$(Q)tests/install_packages.sh build test deb
