@@ -212,7 +212,7 @@ static const struct option_group groups[] = {
           "stack-size keep-stacks keep-stacks-max embed-max source-dir" },
         { "Events that the program reports", "zones frames messages plots memory locks devices",
           "client-ring" },
-        { "When it ends", "delay max-size ring trigger", "max-dumps ignore-child-status" },
+        { "When it ends", "delay max-size ring trigger", "max-dumps mode ignore-child-status" },
         { "On another machine", "on deploy sudo debug-dir", "sysroot" },
         { "From another machine", "listen", "no-wait buffer drop linger" },
 };

@@ -51,10 +51,10 @@ recorder=$!
 wait_until "the recorder listens" test -S socket
 holds "capture: the owner's" makes 600 c.hyp 0 "$HYPROF" capture -q ./socket -o c.hyp
 wait "$recorder"
-"$HYPROF" record -q --listen ./socket -o own.hyp --no-wait --linger 60s --mode 640 -- true >listen.words 2>&1 &
+"$HYPROF" record -q --listen ./second -o own.hyp --no-wait --linger 60s --mode 640 -- true >listen.words 2>&1 &
 recorder=$!
-wait_until "the second recorder listens" test -S socket
-holds "capture --mode" makes 644 c2.hyp 77 "$HYPROF" capture -q --mode 644 ./socket -o c2.hyp
+wait_until "the second recorder listens" test -S second
+holds "capture --mode" makes 644 c2.hyp 77 "$HYPROF" capture -q --mode 644 ./second -o c2.hyp
 wait "$recorder"
 holds "the recorder's own file has its mode" same 640 "$(mode_of own.hyp)"
 
