@@ -169,6 +169,29 @@ START_TEST(test_ready_and_none_runs)
 }
 END_TEST
 
+/* The kernel's thread ends the wait, for an interrupt of no device that hyprof knows. */
+START_TEST(test_unknown_interrupt)
+{
+        uint32_t one, softirqs, work;
+
+        thread_scene_init(&s, "2", 1000);
+        work = thread_scene_function(&s, "work");
+        softirqs = trace_builder_string(&s.b, "ksoftirqd/0");
+        one = thread_scene_thread(&s, "main", 0);
+        thread_scene_begin(&s, one);
+        thread_scene_in(&s, 0);
+        thread_scene_work(&s, 0, 200, work);
+        thread_scene_out(&s, 200, s.none);
+        TRACE_BUILDER_ADD(&s.b, THREAD_SCENE_START_NS + 800 * THREAD_SCENE_MS, WAKEUP, 0, 0, softirqs);
+        thread_scene_in(&s, 800);
+        thread_scene_work(&s, 800, 1000, work);
+        thread_scene_end(&s);
+        take(NULL);
+        expect_share(WALL_ROW_UNKNOWN, NULL, 0.6, 1e-3);
+        expect_whole();
+}
+END_TEST
+
 /* main waits for the worker, which waits for the disk: no thread runs because of the disk. */
 START_TEST(test_no_thread_runs)
 {
