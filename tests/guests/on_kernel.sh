@@ -43,7 +43,9 @@ holds "waits come from BPF" lacks spins WAITING_BY_PERF
 holds "the timers that end waits have their functions" compare "$("$HYPROF" report --off-cpu --json --limit 0 "$TMPDIR/spins.hyp" |
         jq '[.wakers.rows[] | select(.kind == "timer").count] | add // 0')" ">=" 10
 all_hold() { # script
-        bash "$1" >"$TMPDIR/tap" 2>&1 && ! grep -A 5 '^not ok' "$TMPDIR/tap" && grep '^ok' "$TMPDIR/tap"
+        bash "$1" >"$TMPDIR/tap" 2>&1 && ! grep -q '^not ok' "$TMPDIR/tap" && grep '^ok' "$TMPDIR/tap" && return
+        grep -A 5 '^not ok' "$TMPDIR/tap" || tail -n 5 "$TMPDIR/tap"
+        return 1
 }
 holds "idle CPUs are told apart" all_hold tests/integration/idle_cpus.sh
 holds "Python's functions are read at the sample" lacks spins PYTHON_APPROXIMATE
