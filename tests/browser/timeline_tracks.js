@@ -35,6 +35,11 @@ class ThreadsTrace extends FakeTrace {
 
         build() {}
 
+        /** Without the row of CPUs. */
+        model() {
+                return { ...super.model(), n_cpus: 0 };
+        }
+
         answers() {
                 const rows = this.threads.map(({ handle }, i) => ({ handle, on_cpu_ns: [5, 40, 30, 20, 10, 1][i] ?? 0,
                         preempted_ns: [0, 1, 2, 3, 9, 5][i] ?? 0 }));

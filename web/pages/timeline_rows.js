@@ -187,12 +187,13 @@ export function timelineRows(model, choice) {
         const rows = [];
         const first = choice.path?.isFirst ? choice.path.threads.map((thread) => model.tracksByThread.get(thread))
                 .filter((track) => track !== undefined) : [];
-        const pinned = choice.pinned.map((key) => model.tracks.find((track) => keyOfTrack(track) === key))
+        const tracks = [...loadAlone(model), ...model.tracks];
+        const pinned = choice.pinned.map((key) => tracks.find((track) => keyOfTrack(track) === key))
                 .filter((track) => track !== undefined && !first.includes(track));
         const passes = filterOf(model, choice);
-        const rest = model.tracks.filter((track) => passes(track) && !choice.pinned.includes(keyOfTrack(track)) && !first.includes(track) &&
-                (track.kind !== 'load' || track.lanes.some((lane) => lane.kind === 'cpu_time')));
-        const own = [...loadAlone(model, rest), ...rest].filter((track) => track.process === null || !model.processesById.has(track.process))
+        const rest = tracks.filter((track) => passes(track) && !choice.pinned.includes(keyOfTrack(track)) && !first.includes(track) &&
+                (track.kind !== 'load' || hasSums(track)));
+        const own = rest.filter((track) => track.process === null || !model.processesById.has(track.process))
                 .sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b));
         /** @type {Map<number, TrackOfModel[]>} */
         const byProcess = new Map(model.processes.map((process) => [process.id, []]));
@@ -214,11 +215,11 @@ export function timelineRows(model, choice) {
                 put(trackRow(model, track, choice, true));
         putTracks(model, own.filter((one) => isWanted(choice, one)), choice, put);
         for (const process of model.processes) {
-                const tracks = (byProcess.get(process.id) ?? []).sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b));
+                const inside = (byProcess.get(process.id) ?? []).sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b));
 
                 byProcess.delete(process.id);
-                if (tracks.length > 0 && !(choice.hidesEmpty && !tracks.some((track) => isWanted(choice, track))))
-                        putProcess(model, process, tracks, choice, put);
+                if (inside.length > 0 && !(choice.hidesEmpty && !inside.some((track) => isWanted(choice, track))))
+                        putProcess(model, process, inside, choice, put);
         }
         return { rows, height: y };
 }
@@ -349,14 +350,18 @@ function nodeRow(model, node, place) {
 /** The lane of a load without sums of CPU time: the causes of idle CPUs alone are drawn in it. */
 export const NO_LANE = -1;
 
+/** @param {TrackOfModel} track */
+function hasSums(track) {
+        return track.lanes.some((lane) => lane.kind === 'cpu_time');
+}
+
 /**
- * The row of the CPUs of a recording that runs, or of one without context switches, if it says how many CPUs there were.
+ * The CPUs of a recording that runs, or of one without context switches, if it says how many CPUs there were.
  * @param {TraceModel} model
- * @param {TrackOfModel[]} tracks
  * @returns {TrackOfModel[]}
  */
-function loadAlone(model, tracks) {
-        if (model.progress < 1 || model.nCpus === 0 || tracks.some((track) => track.kind === 'load') ||
+function loadAlone(model) {
+        if (model.progress < 1 || model.nCpus === 0 || model.tracks.some((track) => track.kind === 'load' && hasSums(track)) ||
             !model.tracks.some((track) => track.kind === 'thread'))
                 return [];
         return [{ id: NO_LANE, kind: 'load', title: 'CPU load', process: null, thread: null, unit: 'CPUs',

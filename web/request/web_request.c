@@ -136,7 +136,7 @@ static int take_text(const char *name, char *ret, size_t max, struct text_view v
         return 0;
 }
 
-/* Parameters of SEARCH alone.  Returns the bit of the parameter, 0 if it is none of these, or -EINVAL. */
+/* Other parameters of SEARCH alone.  Returns the bit of the parameter, 0 if it is none of these, or -EINVAL. */
 static int take_search_pair(struct web_request *request, struct text_view name, struct text_view value,
                             struct error *err)
 {
@@ -150,10 +150,6 @@ static int take_search_pair(struct web_request *request, struct text_view name, 
                 r = take_text("kind", request->name_kind, sizeof(request->name_kind) - 1, value, err);
                 return r < 0 ? r : SEEN_KIND;
         }
-        if (text_view_is(name, "rank")) {
-                r = take_number("rank", value, QUERY_NUMBER_MAX, &request->rank, err);
-                return r < 0 ? r : SEEN_RANK;
-        }
         if (!text_view_is(name, "count"))
                 return 0;
         request->wants_counts = text_view_is(value, "1");
@@ -166,9 +162,9 @@ static bool names_ids(struct text_view name)
                text_view_is(name, "id");
 }
 
-/* Returns the bit of the parameter or -EINVAL. */
-static int take_pair(struct web_request *request, struct text_view name, struct text_view value,
-                     struct error *err)
+/* Parameters that are numbers.  Returns the bit of the parameter, 0 if it is none of these, or -EINVAL. */
+static int take_number_pair(struct web_request *request, struct text_view name, struct text_view value,
+                            struct error *err)
 {
         uint64_t number = 0;
         int r;
@@ -185,16 +181,32 @@ static int take_pair(struct web_request *request, struct text_view name, struct 
                 r = take_number("at", value, QUERY_NUMBER_MAX, &request->at_ns, err);
                 return r < 0 ? r : SEEN_AT;
         }
+        if (text_view_is(name, "rank")) {
+                r = take_number("rank", value, QUERY_NUMBER_MAX, &request->rank, err);
+                return r < 0 ? r : SEEN_RANK;
+        }
         if (text_view_is(name, "bucket")) {
                 r = take_number("bucket", value, WEB_BUCKET_MAX, &number, err);
                 request->bucket_log2 = (uint32_t)number;
                 return r < 0 ? r : SEEN_BUCKET;
         }
-        if (text_view_is(name, "what")) {
-                r = take_number("what", value, UINT32_MAX - 1, &number, err);
-                request->what = (uint32_t)number;
-                return r < 0 ? r : SEEN_WHAT;
-        }
+        if (!text_view_is(name, "what"))
+                return 0;
+        r = take_number("what", value, UINT32_MAX - 1, &number, err);
+        request->what = (uint32_t)number;
+        return r < 0 ? r : SEEN_WHAT;
+}
+
+/* Returns the bit of the parameter or -EINVAL. */
+static int take_pair(struct web_request *request, struct text_view name, struct text_view value,
+                     struct error *err)
+{
+        int r = take_number_pair(request, name, value, err);
+
+        if (r == 0)
+                r = take_search_pair(request, name, value, err);
+        if (r != 0)
+                return r;
         if (text_view_is(name, "direction")) {
                 r = take_direction(request, value, err);
                 return r < 0 ? r : SEEN_DIRECTION;
@@ -207,9 +219,6 @@ static int take_pair(struct web_request *request, struct text_view name, struct 
                 r = take_ids(request, value, err);
                 return r < 0 ? r : SEEN_IDS;
         }
-        r = take_search_pair(request, name, value, err);
-        if (r != 0)
-                return r;
         return error_set(err, -EINVAL, "no parameter is called '%.*s'",
                          (int)(name.n_bytes < 40 ? name.n_bytes : 40), name.bytes);
 }
