@@ -520,14 +520,9 @@ static int take_keeping(struct record_options *options, int letter, const char *
         return 0;
 }
 
+/* Options that are neither a switch nor of another machine. */
 static int take_own_option(struct record_options *options, int letter, const char *value)
 {
-        bool *is_on = find_switch(options, letter);
-
-        if (is_on) {
-                *is_on = true;
-                return 0;
-        }
         if (letter == SOURCE_OPTION_DIR)
                 return source_options_take(&options->source_folders, value);
         if (letter == COMMON_OPTION_MODE)
@@ -607,11 +602,15 @@ static int take_own_option(struct record_options *options, int letter, const cha
 static int take_option(void *context, int letter, const char *value)
 {
         struct record_options *options = context;
+        bool *is_on = find_switch(options, letter);
         int r = host_options_take(&options->host, letter, value);
 
         if (r != 0)
                 return r < 0 ? r : 0;
-        r = take_own_option(options, letter, value);
+        if (is_on)
+                *is_on = true;
+        else
+                r = take_own_option(options, letter, value);
         /* The trace is here, and so is the viewer. */
         if (r < 0 || letter == 'o' || letter == COMMON_OPTION_MODE || letter == LETTER_VIEW)
                 return r;

@@ -136,7 +136,7 @@ static int take_text(const char *name, char *ret, size_t max, struct text_view v
         return 0;
 }
 
-/* Other parameters of SEARCH alone.  Returns the bit of the parameter, 0 if it is none of these, or -EINVAL. */
+/* Others, of SEARCH alone.  Returns the bit of the parameter, 0 if it is none of these, or -EINVAL. */
 static int take_search_pair(struct web_request *request, struct text_view name, struct text_view value,
                             struct error *err)
 {
