@@ -35,6 +35,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -674,6 +675,17 @@ static int list_events(void)
         return cmd_list(1, words);
 }
 
+/* Where addresses are few: each thread's heap would take 64 MB of them, whether it needs it or not. */
+static void share_heap(void)
+{
+#ifdef M_ARENA_MAX /* of glibc */
+        struct rlimit addresses;
+
+        if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
+                (void)mallopt(M_ARENA_MAX, 1); /* NOLINT(concurrency-mt-unsafe): there is one thread */
+#endif
+}
+
 int cmd_record(int argc, char **argv)
 {
         struct record_options *options = calloc(1, sizeof(*options));
@@ -683,6 +695,7 @@ int cmd_record(int argc, char **argv)
                 complain("error: no memory for the options");
                 return EXIT_STATUS_RECORD_FAILED;
         }
+        share_heap();
         if (record_options_parse(options, argc, argv, &first) == 0) {
                 argv = first < argc ? argv + first : NULL;
                 if (options->lists_events && !options->help)
