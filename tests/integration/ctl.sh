@@ -230,6 +230,7 @@ holds "a mark is refused" patient 1 mark early
 holds "with the reason" grep -q 'nothing is recorded before the delay' "$TMPDIR/err"
 holds "stop ends the delay" patient 0 stop
 tell turns 1 1 >/dev/null
+wait_until "the recording has ended" grep -q 'the recording has ended' "$TMPDIR/delayed.err"
 holds "and the recording" land
 holds "the trace is whole" is_whole delayed
 
