@@ -156,6 +156,10 @@ wait_until() { # what is waited for, command...
         return 1
 }
 
+until_it_says() { # file, words
+        wait_until "$1 says '$2'" grep -qE "$2" "$1" || { cat "$1" && return 1; }
+}
+
 # In ticks, a line each: time of all CPUs, that in which they were not idle, and that of this script's children.
 ticks() {
         awk '$1 == "cpu" { all = $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9; print all; print all - $5 - $6 }' /proc/stat

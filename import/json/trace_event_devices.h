@@ -5,7 +5,7 @@
  * Way of the data:  import_trace_event -> [trace_event_devices] -> import_rows
  *
  * Metadata describe each device and each lane with a name, before what is on them; other lanes have numbers.
- * The export counts devices by themselves: "device" of an event is no number of a process.
+ * Devices have numbers of their own: "device" of an event is not a process id.
  * Memory: a row for each lane, TRACE_EVENT_TRACKS_MAX at most.
  */
 #ifndef IMPORT_TRACE_EVENT_DEVICES_H

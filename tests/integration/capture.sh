@@ -50,16 +50,6 @@ take() { # name, options...: in the background: $taker
         programs+=("$taker")
 }
 
-until_it_says() { # file, words
-        local i
-        for ((i = 0; i < 600; i++)); do
-                grep -qE "$2" "$1" && return 0
-                read -r -t 0.05 <> <(:) || true
-        done
-        cat "$1"
-        return 1
-}
-
 grows() { # name: something has come
         local i
         for ((i = 0; i < 600; i++)); do

@@ -24,16 +24,6 @@ if ! unshare --mount sh -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id' /
         skip_all "hardware: no right to make mount namespaces, in which a machine has another boot id"
 fi
 
-until_it_says() { # file, words
-        local i
-        for ((i = 0; i < 1200; i++)); do
-                grep -qE "$2" "$1" 2>/dev/null && return 0
-                read -r -t 0.05 <> <(:) || true
-        done
-        cat "$1"
-        return 1
-}
-
 # Recordings of this machine, which seem to be of other machines: the clocks are the same, so that the truth is known.
 capture() { # name, seconds, milliseconds to it and from it, or nothing
         local socket=$folder/$1.s taken_from=$folder/$1.s recorder

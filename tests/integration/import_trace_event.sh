@@ -36,32 +36,9 @@ holds "has zones" compare "$(ops "$TMPDIR/back.hyp" zone_begin)" ">" 100
 holds "comes back equal" same "$(zones "$TMPDIR/made.hyp" | sort)" "$(zones "$TMPDIR/back.hyp" | sort)"
 
 # ---- devices in our own: the tree of lanes, all work, the zones that handed it over
-cat >"$TMPDIR/chip.csv" <<'END'
-name,process,thread,begin_us,duration_us,device,track,lane,key,key_kind,text
-launch,7,7,100,20,,,,1,launch,
-launch,7,7,200,20,,,,2,launch,
-work,,,150,30,chip 0,core 2,0,1,launch,block 8
-work,,,160,30,chip 0,core 10,1,2,launch,
-work,,,165,30,chip 0,core 10,1,18446744073709551615,launch,
-idle,,,165,5,gpu 1,,4,,,
-END
-devices() { # trace: its lanes, keys, host operations, and the texts of its spans
-        "$HYPROF" report --devices --json "$1" | jq -c '[.devices.rows[] | .device, .count, .busy_ns],
-                [.lanes.rows[] | [.device, .name, .count, .busy_ns, .first_at_ns]],
-                [.host_operations.rows[] | [.name, .spans, .total_ns, .mean_delay_ns, .early]],
-                [.keys.rows[] | [.space, .keys, .spans, .without_zone]]'
-        "$HYPROF" dump "$1" | grep -c "block 8"
-}
-imported "$TMPDIR/chip.csv" && mv "$TMPDIR/out.hyp" "$TMPDIR/chip.hyp"
-"$HYPROF" export chrome "$TMPDIR/chip.hyp" -o "$TMPDIR/chip.json" 2>"$TMPDIR/err"
-holds "our own export with devices" ends_with 0 "$HYPROF" import "$TMPDIR/chip.json" -o "$TMPDIR/chip_back.hyp"
-holds "devices come back equal" same "$(devices "$TMPDIR/chip.hyp")" "$(devices "$TMPDIR/chip_back.hyp")"
-"$HYPROF" export chrome "$TMPDIR/chip_back.hyp" -o "$TMPDIR/chip_again.json" 2>"$TMPDIR/err"
-holds "cores are above their lanes" same "chip 0 / core 10 / stream 1, chip 0 / core 2 / stream 0, gpu 1 / stream 4" \
-        "$(jq -r '[.traceEvents[] | select(.ph == "M" and .name == "thread_name" and (.args.clock // "") != "") | .args.name | sub(" \\(2\\)"; "")] | unique | join(", ")' \
-                "$TMPDIR/chip_again.json")"
-holds "the bounds that are not in the file are counted" grep -q "bound of a device" <("$HYPROF" dump "$TMPDIR/chip_back.hyp")
-sed 's/"lane":[0-9]*,//; s/"device":9/"device":[9/' "$TMPDIR/chip.json" >"$TMPDIR/chip_bad.json"
+. tests/device_round_trip.sh
+round_trip chrome
+sed 's/"lane":[0-9]*,//; s/"device":9/"device":[9/' "$TMPDIR/chip.chrome" >"$TMPDIR/chip_bad.json"
 holds "lanes without a number are malformed" same "8 true" "$("$HYPROF" import -q --force "$TMPDIR/chip_bad.json" -o "$TMPDIR/out.hyp";
         "$HYPROF" report --json "$TMPDIR/out.hyp" | jq -r '.imports.rows[0] | "\(.n_malformed) \(.n_rows > 7)"')"
 

@@ -25,16 +25,6 @@ socket=/tmp/hyprof.peers.$$/s
 trace=tests/golden/v1.5.hyp
 taken=$TMPDIR/taken.hyp
 
-until_it_says() { # file, words
-        local i
-        for ((i = 0; i < 1200; i++)); do
-                grep -qE "$2" "$1" 2>/dev/null && return 0
-                read -r -t 0.05 <> <(:) || true
-        done
-        cat "$1"
-        return 1
-}
-
 ended() { # status, process
         local status=0
         wait "$2" || status=$?

@@ -52,11 +52,12 @@ wait_until "the recorder listens" test -S socket
 holds "capture: the owner's" makes 600 c.hyp 0 "$HYPROF" capture -q ./socket -o c.hyp
 wait "$recorder"
 # With a file of its own, the recorder waits for no taker at its end: the program lasts until there is one.
-# shellcheck disable=SC2016 # for the recorded shell
-taken='for i in $(seq 600); do ! compgen -G "c2.hyp*" >/dev/null || exit 0; sleep 0.1; done'
-"$HYPROF" record -q --listen ./second -o own.hyp --no-wait --mode 640 -- bash -c "$taken" >listen.words 2>&1 &
+mkfifo go
+"$HYPROF" record -q --listen ./second -o own.hyp --no-wait --mode 640 -- head -n 1 go >listen.words 2>&1 &
 recorder=$!
 wait_until "the second recorder listens" test -S second
+taken() { compgen -G 'c2.hyp*'; }
+{ wait_until "there is a taker" taken && echo >go; } &
 holds "capture --mode" makes 644 c2.hyp 77 "$HYPROF" capture -q --mode 644 ./second -o c2.hyp
 wait "$recorder"
 holds "the recorder's own file has its mode" same 640 "$(mode_of own.hyp)"

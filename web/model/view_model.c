@@ -175,7 +175,7 @@ static json_t *number_or_null(uint32_t number)
         return number != 0 ? json_integer((json_int_t)number) : json_null();
 }
 
-/* ["chip 0", "core 1,2", "BRISC"]; null for what is no lane of a device. */
+/* ["chip 0", "core 1,2", "BRISC"]; null for a track that is not a lane of a device. */
 static json_t *path_of_lane(const struct lane_names *names, const struct timeline_track *track)
 {
         struct byte_buffer part = { .data = NULL };

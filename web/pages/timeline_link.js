@@ -76,7 +76,7 @@ export function choiceOfRows(choice, rows) {
 }
 
 /**
- * The chosen item, as it stands in the address; null for what is no item of its own.
+ * The chosen item, as it stands in the address; null without an item, and for sums of CPU time.
  * @param {TimelineHit|null} hit
  */
 export function itemOfHit(hit) {
