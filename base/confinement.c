@@ -273,17 +273,10 @@ int confinement_keep_file_rights(struct error *err)
         return keep_capabilities(geteuid() == 0 ? ROOTS_CAPABILITIES : 0, err);
 }
 
-int confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds, struct error *err)
+void confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds)
 {
-        int r = confinement_bar_rights(err);
-
-        if (r == 0)
-                r = confinement_keep_file_rights(err);
-        if (r < 0)
-                return r;
         if (reach == CONFINEMENT_PLACES)
                 (void)landlock_restrict_except(fds, n_fds);
         (void)call_filter_enter(
                 reach == CONFINEMENT_SERVERS ? CALL_FILTER_BAN_PROGRAMS : CALL_FILTER_BAN_NETWORK, NULL);
-        return 0;
 }

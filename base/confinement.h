@@ -72,9 +72,9 @@ int confinement_keep_file_rights(struct error *err);
 /*
  * confinement_enter_here() - for a process that reads foreign files itself, before it looks at any
  * @fds:  folders and files, O_PATH suffices, in which or of which it may make, change and remove files
- * Keeps what confinement_keep_file_rights() does.  Descriptors stay, and so do limits.
- * Landlock and the filter are left out where the kernel has none.  Returns 0 or -errno.
+ * Comes after confinement_bar_rights(), without which neither Landlock nor the filter is allowed to users.
+ * Descriptors stay, and so do limits.  Both are left out where the kernel has none.
  */
-int confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds, struct error *err);
+void confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds);
 
 #endif /* BASE_CONFINEMENT_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/files/reader_confinement.h"
 
-#include "base/error.h"
 #include "base/io.h"
 #include "cli/terminal/complaint.h"
 
@@ -53,14 +52,13 @@ static int open_result(const char *path)
 
 int reader_confinement_enter(const struct reader_places *places)
 {
-        struct error err = ERROR_NONE;
         size_t n = 0, n_max = places->n_results + OWN_PLACES + places->n_folders;
         int *fds = calloc(n_max, sizeof(*fds));
-        int r = -ENOMEM;
 
         if (!fds) {
-                (void)error_set(&err, r, "no memory for the folders of results");
-                goto done;
+                complain(
+                        "error: giving up rights before the file is read: no memory for the folders of results");
+                return -ENOMEM;
         }
         fds[n++] = open_place(io_temporary_folder());
         fds[n++] = open_place("/var/tmp");
@@ -69,12 +67,9 @@ int reader_confinement_enter(const struct reader_places *places)
                 fds[n++] = open_result(places->results[i]);
         for (size_t i = 0; i < places->n_folders; i++)
                 fds[n + i] = places->folder_fds[i];
-        r = confinement_enter_here(places->reach, fds, n_max, &err);
+        confinement_enter_here(places->reach, fds, n_max);
         for (size_t i = 0; i < n; i++)
                 io_close(&fds[i]);
-done:
-        if (r < 0)
-                complain("error: giving up rights before the file is read: %s", err.text);
         free(fds);
-        return r;
+        return 0;
 }
