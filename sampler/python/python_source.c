@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,11 @@ struct python_source {
         int map_fd;                         /* of the processes; owned; -1 = forgotten */
         struct bpf_link *links[LINKS_MAX];  /* owned */
         size_t n_links;
+        struct bpf_object *object; /* owned until the program is loaded */
+        unsigned hooks;            /* PYTHON_HOOK_* */
+        pthread_t loader;
+        bool is_loading;         /* by the thread */
+        int load_error;          /* 0 or -errno */
         struct tick_clock clock; /* its ticks are nanoseconds of CLOCK_MONOTONIC */
         uint64_t n_garbage;
 };
@@ -75,6 +81,19 @@ static int set_sizes(const struct python_source *s, struct bpf_object *object)
         return r == 0 ? bpf_map__set_max_entries(rings, (uint32_t)s->n_rings) : r;
 }
 
+/* The table exists before the program does, so that another program can be loaded with it meanwhile. */
+static int create_table(struct python_source *s, struct bpf_object *object)
+{
+        const struct bpf_map_create_opts options = { .sz = sizeof(options), .map_flags = BPF_F_MMAPABLE };
+        struct bpf_map *map = bpf_object__find_map_by_name(object, "processes");
+
+        if (!map)
+                return -EINVAL;
+        s->map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "processes", sizeof(uint32_t), sizeof(*s->processes),
+                                   1, &options);
+        return s->map_fd < 0 ? -errno : bpf_map__reuse_fd(map, s->map_fd);
+}
+
 static void *map_memory(struct bpf_object *object, const char *name, size_t n_bytes)
 {
         struct bpf_map *map = bpf_object__find_map_by_name(object, name);
@@ -96,10 +115,7 @@ static int keep_program(struct python_source *s, struct bpf_object *object)
                 return -ENOMEM;
         s->program_fd = fcntl(bpf_program__fd(bpf_object__find_program_by_name(object, "on_sample")),
                               F_DUPFD_CLOEXEC, 0);
-        if (s->program_fd < 0)
-                return -errno;
-        s->map_fd = fcntl(bpf_map__fd(bpf_object__find_map_by_name(object, "processes")), F_DUPFD_CLOEXEC, 0);
-        return s->map_fd < 0 ? -errno : 0;
+        return s->program_fd < 0 ? -errno : 0;
 }
 
 /*
@@ -131,25 +147,74 @@ static void choose_programs(struct bpf_object *object, unsigned hooks)
                                                            : PYTHON_HOOK_WAITS));
 }
 
-static int load(struct python_source *s, unsigned hooks, struct error *err)
+static int open_program(struct python_source *s, struct error *err)
 {
         const struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "hyprof_python" };
-        struct bpf_object *object;
         int r;
 
         bpf_words_silence_libbpf();
-        object = bpf_object__open_mem(python_program, python_program_bytes, &options);
-        if (!object)
+        s->object = bpf_object__open_mem(python_program, python_program_bytes, &options);
+        if (!s->object)
                 return bpf_words_explain(-errno, "read the program for Python", ABLE_KERNELS, err);
-        choose_programs(object, hooks);
-        r = set_sizes(s, object);
+        choose_programs(s->object, s->hooks);
+        r = set_sizes(s, s->object);
         if (r == 0)
-                r = bpf_object__load(object);
+                r = create_table(s, s->object);
+        return r < 0 ? bpf_words_explain(r, "set up the program for Python", ABLE_KERNELS, err) : 0;
+}
+
+static void *load_program(void *context)
+{
+        struct python_source *s = context;
+
+        s->load_error = bpf_object__load(s->object);
+        return NULL;
+}
+
+int python_source_begin(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
+                        struct error *err)
+{
+        struct python_source *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s)
+                return error_set(err, -ENOMEM, "no memory for Python's frames");
+        s->program_fd = s->map_fd = -1;
+        s->hooks = hooks;
+        r = count_rings(s, err);
+        if (r == 0) {
+                choose_size(s, ring_bytes);
+                r = open_program(s, err);
+        }
+        if (r < 0) {
+                python_source_close(s);
+                return r;
+        }
+        s->is_loading = pthread_create(&s->loader, NULL, load_program, s) == 0;
+        if (!s->is_loading)
+                (void)load_program(s);
+        *ret_source = s;
+        return 0;
+}
+
+static int await_program(struct python_source *s)
+{
+        if (s->is_loading)
+                (void)pthread_join(s->loader, NULL);
+        s->is_loading = false;
+        return s->load_error;
+}
+
+int python_source_finish(struct python_source *s, struct error *err)
+{
+        int r = await_program(s);
+
         if (r == 0)
-                r = keep_program(s, object);
-        if (r == 0 && hooks != 0)
-                attach_tracepoints(s, object);
-        bpf_object__close(object);
+                r = keep_program(s, s->object);
+        if (r == 0 && s->hooks != 0)
+                attach_tracepoints(s, s->object);
+        bpf_object__close(s->object);
+        s->object = NULL;
         if (r < 0)
                 return bpf_words_explain(r, "load the program for Python", ABLE_KERNELS, err);
         for (size_t i = 0; i < s->n_rings; i++)
@@ -159,31 +224,12 @@ static int load(struct python_source *s, unsigned hooks, struct error *err)
         return 0;
 }
 
-int python_source_open(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
-                       struct error *err)
-{
-        struct python_source *s = calloc(1, sizeof(*s));
-        int r;
-
-        if (!s)
-                return error_set(err, -ENOMEM, "no memory for Python's frames");
-        s->program_fd = s->map_fd = -1;
-        r = count_rings(s, err);
-        if (r == 0) {
-                choose_size(s, ring_bytes);
-                r = load(s, hooks, err);
-        }
-        if (r < 0)
-                python_source_close(s);
-        else
-                *ret_source = s;
-        return r;
-}
-
 void python_source_close(struct python_source *s)
 {
         if (!s)
                 return;
+        (void)await_program(s);
+        bpf_object__close(s->object);
         for (size_t i = 0; i < s->n_links; i++)
                 (void)bpf_link__destroy(s->links[i]);
         if (s->map)

@@ -56,15 +56,22 @@ struct python_copies_sink {
 #define PYTHON_HOOK_CALLS 2u /* where system calls with copied stacks end */
 
 /*
- * python_source_open() - load the program; it runs when python_source_program() is attached to an event
+ * python_source_begin() - begin to load the program, in a thread of its own
  * @ring_bytes: of all CPUs together
  * @hooks:      PYTHON_HOOK_*; without them, or where that is not permitted, of samples only
- * Takes some milliseconds.  Returns 0; -EPERM, -EACCES (not permitted), -ENOTSUP (Linux before 5.17, or
- * built without),
- * -errno.
+ * Nothing may be asked of the source until python_source_finish() has returned.
+ * Returns 0; -ENOTSUP (built without), -errno.
  */
-int python_source_open(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
-                       struct error *err);
+int python_source_begin(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
+                        struct error *err);
+
+/*
+ * python_source_finish() - wait until the program is loaded
+ * It runs when python_source_program() is attached to an event.  The kernel verifies it for some 10 ms.
+ * Returns 0; -EPERM, -EACCES (not permitted), -ENOTSUP (Linux before 5.17), -errno; after an error the source
+ * can only be closed.
+ */
+int python_source_finish(struct python_source *s, struct error *err);
 
 /* NULL is fine, here and below. */
 void python_source_close(struct python_source *s);

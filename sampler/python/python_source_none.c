@@ -5,12 +5,18 @@
 
 #include <errno.h>
 
-int python_source_open(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
-                       struct error *err)
+int python_source_begin(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
+                        struct error *err)
 {
         (void)ring_bytes;
         (void)hooks;
         (void)ret_source;
+        return error_set(err, -ENOTSUP, "hyprof was built without BPF");
+}
+
+int python_source_finish(struct python_source *s, struct error *err)
+{
+        (void)s;
         return error_set(err, -ENOTSUP, "hyprof was built without BPF");
 }
 

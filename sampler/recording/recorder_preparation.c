@@ -278,15 +278,23 @@ static bool wants_python(const struct recorder *r)
         return r->options->python != PYTHON_OFF && needs_tables(r);
 }
 
-static void open_python(struct recorder *r)
+/* Without it there is a notice, where there is Python. */
+static void begin_python(struct recorder *r)
 {
         unsigned hooks = r->options->syscalls ? PYTHON_HOOK_CALLS : 0;
 
         if (r->options->off_cpu && !r->options->no_switches)
                 hooks |= PYTHON_HOOK_WAITS;
         if (wants_python(r))
-                (void)python_source_open(PYTHON_RING_BYTES, hooks, &r->python,
-                                         NULL); /* a notice, where there is Python */
+                (void)python_source_begin(PYTHON_RING_BYTES, hooks, &r->python, NULL);
+}
+
+static void finish_python(struct recorder *r)
+{
+        if (r->python && python_source_finish(r->python, NULL) < 0) {
+                python_source_close(r->python);
+                r->python = NULL;
+        }
 }
 
 static void note_no_idle(const struct recorder *r)
@@ -317,10 +325,12 @@ static int open_events(struct recorder *r, struct error *err)
 
         int code;
 
-        open_python(r);
-        options.sample_program_fd = python_source_program(r->python);
+        /* The kernel verifies both programs at the same time. */
+        begin_python(r);
         waiting.python_fd = python_source_map(r->python);
         recorded_waiting_open(&r->waiting, &waiting, &r->request);
+        finish_python(r);
+        options.sample_program_fd = python_source_program(r->python);
         python_source_forget_map(r->python);
         if (r->options->syscalls && !r->waiting.switches)
                 return error_set(err, -ENOTSUP, "--syscalls counts system calls in the kernel, by %s",

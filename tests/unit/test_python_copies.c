@@ -115,7 +115,8 @@ static void begin(int argc, char **argv)
         (void)argv;
         if (stat("/proc/self/ns/pid", &status) != 0 || status.st_ino != FIRST_NAMESPACE)
                 unit_test_skip_all("a PID namespace of its own");
-        if (python_source_open(0, PYTHON_HOOK_WAITS, &source, &err) < 0) /* rings as small as may be */
+        if (python_source_begin(0, PYTHON_HOOK_WAITS, &source, &err) < 0 || /* rings as small as may be */
+            python_source_finish(source, &err) < 0)
                 unit_test_skip_all(err.text);
 }
 

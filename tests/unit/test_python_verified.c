@@ -30,10 +30,12 @@ static struct error opening;
  */
 static void open_source(int argc, char **argv)
 {
-        int r = python_source_open(RING_BYTES, PYTHON_HOOK_WAITS | PYTHON_HOOK_CALLS, &source, &opening);
+        int r = python_source_begin(RING_BYTES, PYTHON_HOOK_WAITS | PYTHON_HOOK_CALLS, &source, &opening);
 
         (void)argc;
         (void)argv;
+        if (r == 0)
+                r = python_source_finish(source, &opening);
         if (r < 0 &&
             (r == -EPERM || geteuid() != 0 || access(KERNEL_TYPES, R_OK) < 0 ||
              strstr(opening.text, "was built without BPF") || strstr(opening.text, "BPF compiler is off")))
