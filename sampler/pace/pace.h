@@ -45,7 +45,7 @@
  */
 #define PACE_PROBE_LATE_PERIODS 50
 #define PACE_PROBE_LATE_NS      (50 * NS_PER_MS)
-#define PACE_PROBE_SPIN_NS      (100 * NS_PER_MS) /* the longest that a probe spins */
+#define PACE_PROBE_SPIN_NS      (100 * NS_PER_MS) /* of its own time, the longest that a probe spins */
 #define PACE_PROBE_STOPPED_NS   (2 * NS_PER_MS)   /* a counter that stands still for this long was stopped */
 
 /* Two clocks are read again until there is less than this between the readings before and after. */

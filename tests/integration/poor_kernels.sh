@@ -4,7 +4,7 @@
 # shellcheck disable=SC2016,SC2329 # the shell within expands it; holds calls the functions
 set -eu
 . tests/tap.sh
-plan 42
+plan 43
 need jq unshare setpriv
 need_sampling
 
@@ -55,6 +55,18 @@ for how in refused silent; do
         read_trace stat
         holds "$how: cycles and instructions, too" has_counts stat
 done
+# Others have the processor for nearly all of the time in which the interrupt is waited for.
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+others=()
+for ((i = 0; i < 8; i++)); do
+        taskset -c "$cpu" "$WORKLOADS/w_loop" 1000000000000 &
+        others+=($!)
+done
+trap 'kill "${others[@]}" 2>/dev/null || true' EXIT
+poor[1]=POOR_COUNTERS=silent
+holds "silent: doctor says so on a busy processor, too" grep -qF "$why" <(taskset -c "$cpu" "${poor[@]}" doctor 2>&1)
+kill "${others[@]}"
+wait "${others[@]}" 2>/dev/null || true
 poor[1]=POOR_COUNTERS=refused
 holds "refused: samples of one are refused, with the way to count" refused "the event cycles cannot be sampled .*{cpu-clock,cycles}:S" "" \
         "${poor[@]}" record -o "$TMPDIR/none.hyp" -e cycles -- true
