@@ -31,6 +31,7 @@ static const struct answer_row {
         [WEB_QUESTION_OFF_CPU] = { "report", { "--off-cpu" } },
         [WEB_QUESTION_CPUS] = { "report", { "--cpus" } },
         [WEB_QUESTION_IDLE] = { "report", { "--idle" } },
+        [WEB_QUESTION_HEAT] = { "report", { "--heat" } },
         [WEB_QUESTION_SYSCALLS] = { "report", { "--syscalls" } },
         [WEB_QUESTION_LOCKS] = { "report", { "--locks" } },
         [WEB_QUESTION_MEMORY] = { "report", { "--memory" } },

@@ -7,6 +7,7 @@
 #include "analyze/devices/device_stats.h"
 #include "analyze/stats/frame_stats.h"
 #include "analyze/stats/frame_zones.h"
+#include "analyze/stats/heat_grid.h"
 #include "analyze/stats/lock_stats.h"
 #include "analyze/stats/memory_stats.h"
 #include "analyze/stats/message_list.h"
@@ -40,6 +41,7 @@ struct printing {
         struct trace_filter filter;
         struct view_document document;
         struct event_view_options options;
+        bool is_picture;  /* a program draws it, which takes more than a person reads */
         uint32_t n_steps; /* of --idle; 0 = not wanted */
 };
 
@@ -48,7 +50,7 @@ static int take_view(struct event_views *v, enum event_view view)
         if (v->view != EVENT_VIEW_NONE && v->view != view) {
                 complain(
                         "error: choose one view: --locks, --memory, --frames, --plots, --messages, --devices, "
-                        "--wall or --idle");
+                        "--wall, --idle or --heat");
                 return -EINVAL;
         }
         v->view = view;
@@ -89,6 +91,8 @@ int event_views_take(struct event_views *v, int letter, const char *value)
                 return take_view(v, EVENT_VIEW_WALL);
         case EVENT_VIEW_OPTION_IDLE:
                 return take_view(v, EVENT_VIEW_IDLE);
+        case EVENT_VIEW_OPTION_HEAT:
+                return take_view(v, EVENT_VIEW_HEAT);
         default:
                 return 0;
         }
@@ -208,6 +212,18 @@ static int fill_idle(struct printing *p, struct error *err)
         return r;
 }
 
+static int fill_heat(struct printing *p, struct error *err)
+{
+        struct heat_grid grid = { .cells = NULL };
+        int r = heat_grid_take(&grid, &p->trace, &p->filter, err);
+
+        if (r == 0)
+                heat_view_fill(&p->document, &grid, p->filter.request.zone, p->is_picture, &p->trace,
+                               &p->options);
+        heat_grid_deinit(&grid);
+        return r;
+}
+
 static int fill(struct printing *p, struct error *err)
 {
         switch (p->views->view) {
@@ -227,6 +243,8 @@ static int fill(struct printing *p, struct error *err)
                 return fill_wall(p, err);
         case EVENT_VIEW_IDLE:
                 return fill_idle(p, err);
+        case EVENT_VIEW_HEAT:
+                return fill_heat(p, err);
         case EVENT_VIEW_NONE:
                 break;
         }
@@ -242,6 +260,7 @@ static const struct answer_schema *schema_of(enum event_view view)
                 [EVENT_VIEW_FRAMES] = &frames_view_schema,     [EVENT_VIEW_PLOTS] = &plots_view_schema,
                 [EVENT_VIEW_MESSAGES] = &messages_view_schema, [EVENT_VIEW_DEVICES] = &devices_view_schema,
                 [EVENT_VIEW_WALL] = &wall_view_schema,         [EVENT_VIEW_IDLE] = &idle_view_schema,
+                [EVENT_VIEW_HEAT] = &heat_view_schema,
         };
 
         return schemas[view];
@@ -274,15 +293,15 @@ done:
 int event_views_print(const struct event_views *v, const struct trace_filter_request *request,
                       const struct output_options *output, const char *path, struct error *err)
 {
-        bool is_picture = output->document.format == DOCUMENT_CSV ||
-                          (output->document.format == DOCUMENT_JSON && !output_options_is_bounded(output));
         bool is_usual = strcmp(path, OPTION_DEFAULT_TRACE) == 0 || strcmp(path, "-") == 0;
         struct printing p = { .views = v, .filter = { .is_empty = true } };
         struct byte_buffer words = { .data = NULL };
         int r = loaded_trace_open(&p.trace, path, err);
 
+        p.is_picture = output->document.format == DOCUMENT_CSV ||
+                       (output->document.format == DOCUMENT_JSON && !output_options_is_bounded(output));
         if (v->has_steps)
-                p.n_steps = is_picture ? STEPS_MANY : STEPS_FEW;
+                p.n_steps = p.is_picture ? STEPS_MANY : STEPS_FEW;
         filter_options_describe(request, &words);
         p.options = (struct event_view_options){
                 .path = is_usual ? NULL : path,

@@ -20,7 +20,7 @@ struct error;
 
 /*
  * event_views.c - the views of `hyprof report` that need no call trees: --locks, --memory, --frames,
- * --plots, --messages, --devices, --wall, --idle
+ * --plots, --messages, --devices, --wall, --idle, --heat
  *
  * Way of the data:  command line -> [event_views] -> lock_stats, wall_shares ... -> locks_view, wall_view ...
  *                   -> output_options
@@ -36,12 +36,15 @@ struct error;
 #define EVENT_VIEW_OPTION_DEVICES  1406
 #define EVENT_VIEW_OPTION_WALL     1407
 #define EVENT_VIEW_OPTION_IDLE     1408
+#define EVENT_VIEW_OPTION_HEAT     1409
 
 #define EVENT_VIEW_ROWS                                                                                    \
         { EVENT_VIEW_OPTION_WALL, "wall", NULL,                                                            \
           "functions by wall time: each moment divided by the threads that can run" },                     \
                 { EVENT_VIEW_OPTION_IDLE, "idle", NULL,                                                    \
                   "why cores were idle, and which thread was waited for" },                                \
+                { EVENT_VIEW_OPTION_HEAT, "heat", NULL,                                                    \
+                  "when within each second samples were taken; with --zone: and long instances began" },   \
                 { EVENT_VIEW_OPTION_LOCKS, "locks", NULL, "waits for locks, and the holders meanwhile" },  \
                 { EVENT_VIEW_OPTION_MEMORY, "memory", NULL,                                                \
                   "memory: in use, peak, never freed, by call stack or zone" },                            \
@@ -64,7 +67,8 @@ enum event_view {
         EVENT_VIEW_MESSAGES,
         EVENT_VIEW_DEVICES,
         EVENT_VIEW_WALL,
-        EVENT_VIEW_IDLE
+        EVENT_VIEW_IDLE,
+        EVENT_VIEW_HEAT
 };
 
 /* Zero-initialised: none. */

@@ -15,7 +15,7 @@ const { Chromium } = require('./chromium.js');
 
 const folder = process.env.TRACES;
 const here = '[role=tabpanel]:not([hidden])';
-const TITLES = ['Timeline', 'Zones', 'Functions', 'Flame graph', 'Source', 'Waits', 'Memory', 'Frames', 'Messages', 'Counters',
+const TITLES = ['Timeline', 'Zones', 'Functions', 'Flame graph', 'Heat map', 'Source', 'Waits', 'Memory', 'Frames', 'Messages', 'Counters',
         'Info'];
 let browser;
 
@@ -256,6 +256,56 @@ test('flame graph: search, zoom by keyboard, other shapes and metrics', async ()
                         await page.untilText(here, words);
                         await untilReady(page);
                 }
+        });
+});
+
+test('heat map: a cell by its color and by keyboard, the longest instances of a zone, and what ran in the chosen cells', async () => {
+        await withPage(['pool.hyp'], {}, async (page) => {
+                const chart = 'hyprofShell.made.get("heat").chart';
+                const handle = await page.value('hyprofViewer.model.locations.find((one) => one.name === "compile").handle');
+                const colorAt = (cell) => page.value(`(() => {
+                        const { canvas, options: { grid } } = ${chart};
+                        const width = (canvas.clientWidth - 65) / grid.nColumns;
+                        const x = 64 + (Math.floor(${cell} / grid.nRows) + 0.4) * width, y = (${cell} % grid.nRows) * 7 + 3;
+                        const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+                        context.drawImage(canvas, -x * devicePixelRatio, -y * devicePixelRatio);
+                        const pixel = context.getImageData(0, 0, 1, 1).data;
+                        return 'rgb(' + [...pixel.slice(0, 3)].join() + ')';
+                })()`);
+                const hottest = `${chart}.options.grid.values.indexOf(${chart}.most)`;
+
+                await openTab(page, 'Heat map');
+                await page.untilText(`${here} .headline`, /^the most samples in /);
+                assert.strictEqual(await page.value(`${chart}.options.grid.values.reduce((sum, n) => sum + n, 0)`),
+                        await page.value('hyprofViewer.source.answer("heat", {}).then((answer) => answer.samples)'));
+                assert.strictEqual(await colorAt(await page.value(hottest)),
+                        await page.value('pageModules["heat_chart.js"].heatColor(1, false)'));
+                const empty = await page.value(`${chart}.options.grid.values.indexOf(0)`);
+                if (empty >= 0)
+                        assert.strictEqual(await colorAt(empty), await page.value(`(() => {
+                                const probe = document.createElement('canvas').getContext('2d');
+                                probe.fillStyle = pageModules['colors.js'].themeColors().surface;
+                                probe.fillRect(0, 0, 1, 1);
+                                return 'rgb(' + [...probe.getImageData(0, 0, 1, 1).data.slice(0, 3)].join() + ')';
+                        })()`));
+                await page.value(`${chart}.canvas.focus()`);
+                await page.press('ArrowRight');
+                await page.press('ArrowDown');
+                await page.untilText(`${here} .heat-words`, /, for .*: (nothing|[\d,]+ samples)/);
+                assert.deepStrictEqual(await page.value(`${chart}.options.chosen`), [51, 51]);
+                await page.press('Enter');
+                await page.untilText('[role=tab][aria-selected=true]', /Flame graph/);
+                assert.deepStrictEqual(await page.value(`[hyprofViewer.state.from, hyprofViewer.state.to].map(Number).map((ns) =>
+                        Math.round((ns - ${chart}.options.grid.begin_ns) / ${chart}.options.grid.row_ns))`), [51, 52]);
+                await page.value(`hyprofViewer.set({ screen: 'heat', from: null, to: null, heat: 'longest', zone: '${handle}' })`);
+                await page.untilText(`${here} .headline`, /^the longest '/);
+                assert.strictEqual(await page.value(`${chart}.most`),
+                        await page.value(`hyprofViewer.source.answer('zone', { zone: '${handle}' }).then(
+                                (answer) => answer.slowest.rows[0].duration_ns)`));
+                await page.value(`${chart}.canvas.focus()`);
+                await page.press('ArrowDown');
+                await page.click(`${here} button`, 'why some are slow');
+                await page.untilText('[role=tab][aria-selected=true]', /Zones/);
         });
 });
 

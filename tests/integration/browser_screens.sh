@@ -3,7 +3,7 @@
 # Each screen of the viewer by what a person does; by keyboard, at 200 % zoom, with contrast in light and dark
 set -eu
 . tests/tap.sh
-plan 19
+plan 20
 need node chromium
 need_sampling
 . tests/browser/run_node.sh

@@ -3,7 +3,7 @@
 # A range of time, found by the states in the middle of a trace, is for every command what reading all of it says
 set -eu
 . tests/tap.sh
-plan 40
+plan 42
 need_sampling
 
 printed() { # trace, command with options...: 'TRACE' stands for the trace
@@ -51,7 +51,7 @@ for range in "60 64" "97 100"; do
         holds "$name: csv, statistics" same_of_both printed csv "${options[@]}"
         holds "$name: csv, every zone" same_of_both printed csv -u "${options[@]}"
         holds "$name: csv, messages" same_of_both printed csv -m "${options[@]}"
-        for view in messages plots frames memory locks; do
+        for view in messages plots frames memory locks heat; do
                 holds "$name: report --$view" same_of_both printed report --$view "${options[@]}" --json --limit 0
         done
         for format in firefox chrome speedscope folded callgrind perfetto pprof; do

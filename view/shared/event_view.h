@@ -13,12 +13,15 @@
 #ifndef VIEW_SHARED_EVENT_VIEW_H
 #define VIEW_SHARED_EVENT_VIEW_H
 
+#include <stdbool.h>
+
 struct answer_schema;
 struct device_stats;
 struct event_view_options;
 struct event_walk;
 struct frame_stats;
 struct frame_zones;
+struct heat_grid;
 struct loaded_trace;
 struct lock_stats;
 struct memory_stats;
@@ -28,7 +31,7 @@ struct view_document;
 struct zone_paths;
 
 extern const struct answer_schema memory_view_schema, frames_view_schema, plots_view_schema,
-        messages_view_schema, devices_view_schema, locks_view_schema;
+        messages_view_schema, devices_view_schema, locks_view_schema, heat_view_schema;
 
 void locks_view_fill(struct view_document *d, const struct lock_stats *s, const struct event_walk *walk,
                      struct loaded_trace *trace, const struct event_view_options *options);
@@ -41,6 +44,12 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
 /* The newest messages, as many as the limit says. */
 void messages_view_fill(struct view_document *d, const struct message_list *l, const struct zone_paths *paths,
                         struct loaded_trace *trace, const struct event_view_options *options);
+/*
+ * @zone:      as the user named it, where the grid has zones
+ * @has_cells: all cells, for a program that draws them; else a drawing
+ */
+void heat_view_fill(struct view_document *d, const struct heat_grid *g, const char *zone, bool has_cells,
+                    struct loaded_trace *trace, const struct event_view_options *options);
 void devices_view_fill(struct view_document *d, const struct device_stats *s, struct loaded_trace *trace,
                        const struct event_view_options *options);
 

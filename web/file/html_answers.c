@@ -132,6 +132,7 @@ int html_answers_add_all(struct html_answers *a, struct error *err)
                 "devices",
                 "syscalls",
                 "idle&histogram=1",
+                "heat",
         };
         char query[QUERY_BYTES];
         int r = ask(a, "question=functions", &a->functions, err);

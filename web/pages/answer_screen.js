@@ -23,7 +23,10 @@ import { formatCount, formatPlural } from './format.js';
  * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
-/** @typedef {{ question: string, params: { [key: string]: string } }} Question */
+/**
+ * @typedef {{ question: string, params: { [key: string]: string }, colored?: string }} Question `colored`: how the answer is
+ *     drawn, which draws it anew
+ */
 
 /** After this long without an answer, the page shows its progress. */
 const ANSWER_PATIENCE_MS = 300;

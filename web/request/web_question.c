@@ -78,6 +78,7 @@ static const struct question_row {
         [WEB_QUESTION_OFF_CPU] = { "off_cpu", FILTERS, 0 },
         [WEB_QUESTION_CPUS] = { "cpus", FILTERS, 0 },
         [WEB_QUESTION_IDLE] = { "idle", FILTERS | BIT(HISTOGRAM), 0 },
+        [WEB_QUESTION_HEAT] = { "heat", FILTERS, 0 },
         [WEB_QUESTION_SYSCALLS] = { "syscalls", FILTERS, 0 },
         [WEB_QUESTION_LOCKS] = { "locks", FILTERS, 0 },
         [WEB_QUESTION_MEMORY] = { "memory", FILTERS, 0 },

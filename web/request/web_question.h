@@ -33,6 +33,7 @@ enum web_question_name {
         WEB_QUESTION_OFF_CPU,
         WEB_QUESTION_CPUS,
         WEB_QUESTION_IDLE,
+        WEB_QUESTION_HEAT,
         WEB_QUESTION_SYSCALLS,
         WEB_QUESTION_LOCKS,
         WEB_QUESTION_MEMORY,
