@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "import/file/wide_scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -173,7 +174,7 @@ static int make_room(struct import_source *s, size_t wanted, struct error *err)
  */
 static int read_more(struct import_source *s, struct error *err)
 {
-        size_t n = 0;
+        size_t n = 0, room;
         int r;
 
         if (s->is_at_end)
@@ -181,9 +182,10 @@ static int read_more(struct import_source *s, struct error *err)
         r = make_room(s, ROOM_BYTES, err);
         if (r < 0)
                 return r;
-        r = s->packing == PACKING_NONE
-                    ? read_some(s, s->bytes + s->end, s->capacity - s->end, &n, &s->fault)
-                    : unpack_some(s, s->bytes + s->end, s->capacity - s->end, &n, &s->fault);
+        /* Not more after a long line made the room large: what is here is used while the processor has it. */
+        room = s->capacity - s->end < READ_BYTES ? s->capacity - s->end : READ_BYTES;
+        r = s->packing == PACKING_NONE ? read_some(s, s->bytes + s->end, room, &n, &s->fault)
+                                       : unpack_some(s, s->bytes + s->end, room, &n, &s->fault);
         s->end += n;
         s->is_at_end = r < 0 || n == 0;
         return n > 0;
@@ -205,20 +207,9 @@ static void take(struct import_source *s, size_t n)
 
 static void take_and_count_lines(struct import_source *s, size_t n)
 {
-        const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f), ones = UINT64_C(0x0101010101010101);
-        const uint8_t *at = s->bytes + s->at, *end = at + n;
+        const char *at = (const char *)s->bytes + s->at;
 
-        for (; end - at >= 8; at += 8) {
-                uint64_t x;
-
-                /* The top bit of each byte that is '\n'; their number is in the top byte of the product. */
-                memcpy(&x, at, sizeof(x));
-                x ^= ones * '\n';
-                x = ~(((x & low) + low) | x | low);
-                s->n_lines += (x >> 7) * ones >> 56;
-        }
-        for (; at < end; at++)
-                s->n_lines += *at == '\n';
+        s->n_lines += wide_scan_count(at, at + n, '\n');
         take(s, n);
 }
 
@@ -432,4 +423,24 @@ int import_source_next_exact(struct import_source *source, size_t n_bytes, struc
         *ret_bytes = view_of(source, n_bytes);
         take_and_count_lines(source, n_bytes);
         return 1;
+}
+
+int import_source_look(struct import_source *source, size_t n_known, struct text_view *ret_bytes,
+                       struct error *err)
+{
+        int r = source->refuse.code != 0 ? 0 : 1;
+
+        if (r == 0)
+                return refused(source, err);
+        while (r == 1 && source->end - source->at <= n_known)
+                r = read_more(source, err);
+        if (r < 0)
+                return r;
+        *ret_bytes = view_of(source, source->end - source->at);
+        return r == 1 ? 1 : end_source(source, err);
+}
+
+void import_source_skip(struct import_source *source, size_t n_bytes)
+{
+        take_and_count_lines(source, n_bytes);
 }

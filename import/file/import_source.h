@@ -52,6 +52,15 @@ int import_source_next_exact(struct import_source *source, size_t n_bytes, struc
                              struct error *err);
 
 /*
+ * The bytes that are not taken, more than @n_known of them, without taking any; valid until the next call but
+ * import_source_skip(), which takes so many of them.  1, 0 at the end of the file: @n_known are all, or as
+ * above.
+ */
+int import_source_look(struct import_source *source, size_t n_known, struct text_view *ret_bytes,
+                       struct error *err);
+void import_source_skip(struct import_source *source, size_t n_bytes);
+
+/*
  * From now on what is damaged, and a line beyond the limit, ends the file: 0, not -EBADMSG or -EFBIG.
  * import_source_fault() says afterwards what it was: 0 = nothing, else the code, with words.
  */

@@ -2,10 +2,15 @@
 #include "import/file/json_pull.h"
 
 #include "base/bytes.h"
+#include "import/file/wide_scan.h"
 
 #include <errno.h>
 
+#define DIGITS_SURE  19   /* so many fit 64 bits, whatever they are */
 #define EXPONENT_MAX 1000 /* beyond it a number is zero or does not fit, whatever its digits */
+
+/* Each member of each row comes here: what it is read with is one function. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Classes of bytes, for the loops that look at each one. */
 enum { SPACE = 1, ENDS_WORD = 2, IS_BRACKET_OR_QUOTE = 4, ENDS_PLAIN_TEXT = 8 };
@@ -25,39 +30,12 @@ static const uint8_t classes[256] = {
         ['\\'] = ENDS_PLAIN_TEXT,
 };
 
-static bool is(char c, unsigned class)
+static inline bool is(char c, unsigned class)
 {
         return (classes[(unsigned char)c] & class) != 0;
 }
 
 /* ------------------------------------------------------------------ where a value ends */
-
-/* The top bit of each byte of @word that is @c; above the lowest such byte also of others. */
-static uint64_t mark_byte(uint64_t word, char c)
-{
-        const uint64_t ones = UINT64_C(0x0101010101010101);
-        uint64_t zeros = word ^ ones * (unsigned char)c;
-
-        return (zeros - ones) & ~zeros & ones << 7;
-}
-
-/* At the first quote or backslash, or at @end. */
-static const char *end_of_plain_text(const char *at, const char *end)
-{
-        struct byte_reader rest = byte_reader_of(at, (size_t)(end - at));
-
-        while (rest.left >= sizeof(uint64_t)) {
-                const char *here = (const char *)rest.at;
-                uint64_t word = bytes_u64(&rest);
-                uint64_t marks = mark_byte(word, '"') | mark_byte(word, '\\');
-
-                if (marks != 0)
-                        return here + __builtin_ctzll(marks) / 8;
-        }
-        for (at = (const char *)rest.at; at < end && !is(*at, ENDS_PLAIN_TEXT);)
-                at++;
-        return at;
-}
 
 /* After the quote that ends the string, or NULL. */
 static const char *end_of_string(struct json_scan *s, const char *at, const char *end)
@@ -67,7 +45,7 @@ static const char *end_of_string(struct json_scan *s, const char *at, const char
                 at++;
         }
         for (;;) {
-                at = end_of_plain_text(at, end);
+                at = wide_scan_find(at, end, '"', '\\');
                 if (at == end)
                         return NULL;
                 if (*at == '"') {
@@ -81,7 +59,8 @@ static const char *end_of_string(struct json_scan *s, const char *at, const char
         }
 }
 
-const char *json_scan_piece(struct json_scan *s, const char *at, const char *end)
+/* As json_scan_piece(), byte for byte outside of strings. */
+static const char *scan_bytes(struct json_scan *s, const char *at, const char *end)
 {
         while (at < end) {
                 if (s->in_string) {
@@ -114,6 +93,56 @@ const char *json_scan_piece(struct json_scan *s, const char *at, const char *end
         return NULL;
 }
 
+#if WIDE_SCAN_HAS_BLOCKS
+/* Each bit: whether the number of those up to it is odd. */
+static uint64_t find_odd(uint64_t bits)
+{
+        for (unsigned by = 1; by < 64; by *= 2)
+                bits ^= bits << by;
+        return bits;
+}
+
+/* The same of a block without a backslash, in a container. */
+static inline const char *scan_block(struct json_scan *s, const char *at)
+{
+        uint64_t in_string = find_odd(wide_scan_block(at, 0, '"')) ^ (s->in_string ? UINT64_MAX : 0);
+        /* The bit 0x20 is what tells both sorts of brackets apart. */
+        uint64_t opens = wide_scan_block(at, 0x20, '{') & ~in_string;
+        uint64_t closes = wide_scan_block(at, 0x20, '}') & ~in_string;
+
+        for (uint64_t brackets = opens | closes; brackets != 0; brackets &= brackets - 1) {
+                uint64_t lowest = brackets & -brackets;
+
+                if (opens & lowest)
+                        s->depth++;
+                else if (--s->depth == 0) {
+                        s->in_string = false;
+                        return at + __builtin_ctzll(brackets) + 1;
+                }
+        }
+        s->in_string = in_string >> 63;
+        return NULL;
+}
+#endif
+
+const char *json_scan_piece(struct json_scan *s, const char *at, const char *end)
+{
+#if WIDE_SCAN_HAS_BLOCKS
+        if (s->depth == 0 && !s->in_string && at < end && (*at == '{' || *at == '[')) {
+                s->depth = 1;
+                at++;
+        }
+        for (; s->depth > 0 && end - at >= WIDE_SCAN_BLOCK; at += WIDE_SCAN_BLOCK) {
+                bool has_escapes = s->is_escaped || wide_scan_block(at, 0, '\\') != 0;
+                const char *found = has_escapes ? scan_bytes(s, at, at + WIDE_SCAN_BLOCK) : scan_block(s, at);
+
+                if (found)
+                        return found;
+        }
+#endif
+        return scan_bytes(s, at, end);
+}
+
 /* ------------------------------------------------------------------ values */
 
 struct json_pull json_pull_text(struct text_view text)
@@ -131,33 +160,51 @@ struct json_pull json_pull_inside(struct json_value container)
                                    .end = container.text.bytes + container.text.n_bytes - 1 };
 }
 
-static int fail(struct json_pull *p)
+static inline int fail(struct json_pull *p)
 {
         p->at = p->end;
         return -EBADMSG;
 }
 
-static void skip_space(struct json_pull *p)
+static ALWAYS_INLINE void skip_space(struct json_pull *p)
 {
         while (p->at < p->end && is(*p->at, SPACE))
                 p->at++;
 }
 
-static void skip_commas(struct json_pull *p)
+static ALWAYS_INLINE void skip_commas(struct json_pull *p)
 {
         while (p->at < p->end && (is(*p->at, SPACE) || *p->at == ','))
                 p->at++;
 }
 
-static int take_string(struct json_pull *p, struct text_view *ret)
+/* Where the quote is that ends the string, or NULL.  Keys, and most texts, end within 16 bytes. */
+static ALWAYS_INLINE const char *find_quote(const char *at, const char *end)
 {
         struct json_scan scan = { .in_string = true };
-        const char *begin = p->at + 1, *end = end_of_string(&scan, begin, p->end);
+
+#if WIDE_SCAN_HAS_BLOCKS
+        if (end - at >= 16) {
+                unsigned found = wide_scan_either(at, '"', '\\');
+
+                if (found == 0)
+                        at += 16;
+                else if (at[__builtin_ctz(found)] == '"')
+                        return at + __builtin_ctz(found);
+        }
+#endif
+        at = end_of_string(&scan, at, end);
+        return at ? at - 1 : NULL;
+}
+
+static ALWAYS_INLINE int take_string(struct json_pull *p, struct text_view *ret)
+{
+        const char *begin = p->at + 1, *end = find_quote(begin, p->end);
 
         if (!end)
                 return fail(p);
-        *ret = (struct text_view){ begin, (size_t)(end - 1 - begin) };
-        p->at = end;
+        *ret = (struct text_view){ begin, (size_t)(end - begin) };
+        p->at = end + 1;
         return 1;
 }
 
@@ -175,14 +222,31 @@ static int take_container(struct json_pull *p, struct json_value *ret)
         return 1;
 }
 
-static int take_word(struct json_pull *p, struct json_value *ret)
+static ALWAYS_INLINE const char *end_of_word(const char *at, const char *end)
+{
+#if WIDE_SCAN_HAS_BLOCKS
+        /* From '-' to '9' are all bytes of most numbers. */
+        for (; end - at >= 16; at += 16) {
+                unsigned others = wide_scan_outside(at, '-', '9' - '-');
+
+                if (others != 0) {
+                        at += __builtin_ctz(others);
+                        break;
+                }
+        }
+#endif
+        while (at < end && !is(*at, ENDS_WORD))
+                at++;
+        return at;
+}
+
+static ALWAYS_INLINE int take_word(struct json_pull *p, struct json_value *ret)
 {
         const char *begin = p->at;
         bool is_number = (*begin >= '0' && *begin <= '9') ||
                          (*begin == '-' && p->end - begin > 1 && begin[1] >= '0' && begin[1] <= '9');
 
-        while (p->at < p->end && !is(*p->at, ENDS_WORD))
-                p->at++;
+        p->at = end_of_word(begin, p->end);
         if (p->at == begin)
                 return fail(p);
         *ret = (struct json_value){ .kind = is_number ? JSON_NUMBER : JSON_WORD,
@@ -190,7 +254,7 @@ static int take_word(struct json_pull *p, struct json_value *ret)
         return 1;
 }
 
-static int take_value(struct json_pull *p, struct json_value *ret)
+static ALWAYS_INLINE int take_value(struct json_pull *p, struct json_value *ret)
 {
         if (p->at == p->end)
                 return fail(p);
@@ -212,7 +276,7 @@ int json_pull_next(struct json_pull *p, struct json_value *ret_value)
         return p->at == p->end ? 0 : take_value(p, ret_value);
 }
 
-int json_pull_key(struct json_pull *p, struct text_view *ret_key)
+static ALWAYS_INLINE int take_key(struct json_pull *p, struct text_view *ret_key)
 {
         int r;
 
@@ -232,22 +296,31 @@ int json_pull_key(struct json_pull *p, struct text_view *ret_key)
         return p->at == p->end ? fail(p) : 1;
 }
 
+int json_pull_key(struct json_pull *p, struct text_view *ret_key)
+{
+        return take_key(p, ret_key);
+}
+
 int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value)
 {
-        int r = json_pull_key(p, ret_key);
+        int r = take_key(p, ret_key);
 
         return r == 1 ? take_value(p, ret_value) : r;
 }
 
 int json_pull_open_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value)
 {
+        int r;
+
         skip_commas(p);
         if (p->at == p->end)
                 return -EBADMSG;
-        if (*p->at != '}')
-                return json_pull_member(p, ret_key, ret_value);
-        p->at++;
-        return 0;
+        if (*p->at == '}') {
+                p->at++;
+                return 0;
+        }
+        r = take_key(p, ret_key);
+        return r == 1 ? take_value(p, ret_value) : r;
 }
 
 int json_pull_find(struct json_value object, const char *key, struct json_value *ret_value)
@@ -428,6 +501,61 @@ static bool scale(uint64_t value, int exponent, uint64_t *ret_value)
         return true;
 }
 
+/* Eight bytes at once, if all are digits.  Their places count in pairs, then fours, then eights. */
+static inline bool take_eight_digits(const char *at, uint64_t *value)
+{
+        struct byte_reader in = byte_reader_of(at, sizeof(uint64_t));
+        const uint64_t threes = WIDE_SCAN_ONES * 0x30;
+        uint64_t bytes = bytes_u64(&in), digits = bytes - threes;
+
+        /* Of '0' to '9' alone the upper half is 3, and still is when 6 is added. */
+        if ((bytes & WIDE_SCAN_ONES * 0xf0) != threes ||
+            ((bytes + WIDE_SCAN_ONES * 6) & WIDE_SCAN_ONES * 0xf0) != threes)
+                return false;
+        digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+        digits = (digits * 100 + (digits >> 16)) & UINT64_C(0x0000ffff0000ffff);
+        digits = (digits * 10000 + (digits >> 32)) & UINT32_MAX;
+        *value = *value * 100000000 + digits;
+        return true;
+}
+
+/* As many digits as @n_max, at most 19 in all, which always fit.  Returns the first byte after them. */
+static ALWAYS_INLINE const char *take_short(const char *at, const char *end, size_t n_max, uint64_t *value)
+{
+        const char *stop = (size_t)(end - at) > n_max ? at + n_max : end;
+
+        while (stop - at >= 8 && take_eight_digits(at, value))
+                at += 8;
+        for (; at < stop && *at >= '0' && *at <= '9'; at++)
+                *value = *value * 10 + (uint64_t)(*at - '0');
+        return at;
+}
+
+/* The most usual numbers: up to 19 digits, with a point or without.  Returns false for others. */
+static ALWAYS_INLINE bool read_short(const char *at, const char *end, int shift, uint64_t *ret_value)
+{
+        const char *whole = at;
+        uint64_t value = 0;
+        size_t n_fraction = 0;
+
+        at = take_short(at, end, DIGITS_SURE, &value);
+        if (at == whole)
+                return false;
+        if (at < end && *at == '.') {
+                const char *fraction = ++at;
+
+                at = take_short(at, end, DIGITS_SURE - (size_t)(fraction - 1 - whole), &value);
+                n_fraction = (size_t)(at - fraction);
+        }
+        if (at != end || n_fraction > (size_t)shift)
+                return false;
+        for (size_t i = n_fraction; i < (size_t)shift; i++)
+                if (__builtin_mul_overflow(value, UINT64_C(10), &value))
+                        return false;
+        *ret_value = value;
+        return true;
+}
+
 bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value)
 {
         const char *at = number.bytes, *end = number.n_bytes ? at + number.n_bytes : at;
@@ -436,6 +564,10 @@ bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value)
         int exponent = 0;
         uint64_t value;
 
+        if (shift >= 0 && read_short(at + is_negative, end, shift, &value) && value <= INT64_MAX) {
+                *ret_value = is_negative ? -(int64_t)value : (int64_t)value;
+                return true;
+        }
         at = take_digits(at + is_negative, end, &d, false);
         if (at < end && *at == '.')
                 at = take_digits(at + 1, end, &d, true);
@@ -454,13 +586,14 @@ bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value)
 
 bool json_pull_unsigned(struct text_view number, uint64_t *ret_value)
 {
+        const char *at = number.bytes, *end = number.n_bytes > 0 ? at + number.n_bytes : at;
         uint64_t value = 0;
 
-        for (size_t i = 0; i < number.n_bytes; i++) {
-                char c = number.bytes[i];
-
-                if (c < '0' || c > '9' || __builtin_mul_overflow(value, UINT64_C(10), &value) ||
-                    __builtin_add_overflow(value, (uint64_t)(c - '0'), &value))
+        if (number.n_bytes > 0 && number.n_bytes <= DIGITS_SURE)
+                at = take_short(at, end, DIGITS_SURE, &value);
+        for (; at < end; at++) {
+                if (*at < '0' || *at > '9' || __builtin_mul_overflow(value, UINT64_C(10), &value) ||
+                    __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value))
                         return false;
         }
         *ret_value = value;

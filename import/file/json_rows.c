@@ -3,11 +3,12 @@
 
 #include "base/error.h"
 #include "import/file/import_source.h"
+#include "import/file/wide_scan.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define READ_BYTES ((size_t)256 << 10)
+#define WORD_BYTES_MAX ((size_t)256 << 10) /* a longer one is taken in parts */
 
 void json_rows_init(struct json_rows *rows, struct import_source *source)
 {
@@ -16,73 +17,60 @@ void json_rows_init(struct json_rows *rows, struct import_source *source)
 
 void json_rows_deinit(struct json_rows *rows)
 {
-        byte_buffer_deinit(&rows->window);
         byte_buffer_deinit(&rows->member);
 }
 
 /* ------------------------------------------------------------------ the window */
 
-static void count_lines(struct json_rows *rows, size_t to)
-{
-        const char *bytes = (const char *)rows->window.data;
-
-        while (rows->counted < to) {
-                const char *at = bytes + rows->counted, *line = memchr(at, '\n', to - rows->counted);
-
-                rows->n_lines += line != NULL;
-                rows->counted = line ? (size_t)(line + 1 - bytes) : to;
-        }
-}
-
 uint64_t json_rows_line(struct json_rows *rows)
 {
-        count_lines(rows, rows->row);
+        const char *bytes = rows->window.bytes;
+
+        /* Few rows are asked for; those one after the other are each counted from the last. */
+        if (!rows->has_counted || rows->counted > rows->row) {
+                rows->n_lines = import_source_line(rows->source);
+                rows->counted = 0;
+                rows->has_counted = true;
+        }
+        if (bytes)
+                rows->n_lines += wide_scan_count(bytes + rows->counted, bytes + rows->row, '\n');
+        rows->counted = rows->row;
         return rows->n_lines + 1;
 }
 
 /* Forgets what is before @from, which becomes the beginning of the window. */
 static void forget(struct json_rows *rows, size_t from)
 {
-        count_lines(rows, from);
-        if (from > 0)
-                memmove(rows->window.data, rows->window.data + from, rows->window.used_bytes - from);
-        rows->window.used_bytes -= from;
+        import_source_skip(rows->source, from);
+        rows->window.bytes = from > 0 ? rows->window.bytes + from : rows->window.bytes;
+        rows->window.n_bytes -= from;
         rows->at -= from;
-        rows->counted -= from;
         rows->row = rows->row > from ? rows->row - from : 0;
+        rows->has_counted = false;
 }
 
 /* Reads more into the window.  Returns 1, 0 at the end of the file, or -errno with words. */
 static int read_more(struct json_rows *rows, struct error *err)
 {
-        struct text_view bytes;
         int r;
 
         if (rows->at_end)
                 return 0;
-        r = import_source_next_bytes(rows->source, READ_BYTES, &bytes, err);
-        if (r < 0)
-                return r;
+        r = import_source_look(rows->source, rows->window.n_bytes, &rows->window, err);
         rows->at_end = r == 0;
-        if (r == 0)
-                return 0;
-        byte_buffer_add(&rows->window, bytes.bytes, bytes.n_bytes);
-        if (rows->window.failed)
-                return error_set(err, -ENOMEM, "%s: no memory for a row", import_source_path(rows->source));
-        return 1;
+        return r;
 }
 
-/* The byte at `at`, after white space and what @also has.  Returns 1, 0 at the end, or -errno. */
-static int peek(struct json_rows *rows, const char *also, char *ret_byte, struct error *err)
+/* The byte at `at`, after white space and @also.  Returns 1, 0 at the end, or -errno. */
+static int peek(struct json_rows *rows, char also, char *ret_byte, struct error *err)
 {
         int r = 1;
 
         do {
-                for (; rows->at < rows->window.used_bytes; rows->at++) {
-                        char c = (char)rows->window.data[rows->at];
+                for (; rows->at < rows->window.n_bytes; rows->at++) {
+                        char c = rows->window.bytes[rows->at];
 
-                        if (c != ' ' && c != '\n' && c != '\r' && c != '\t' &&
-                            (c == '\0' || !strchr(also, c))) {
+                        if (c != ' ' && c != '\n' && c != '\r' && c != '\t' && c != also) {
                                 *ret_byte = c;
                                 return 1;
                         }
@@ -109,8 +97,8 @@ static int take_scanned(struct json_rows *rows, struct text_view *ret_text, stru
         bool is_long = false;
 
         for (;;) {
-                const char *bytes = (const char *)rows->window.data;
-                const char *end = json_scan_piece(&scan, bytes + scanned, bytes + rows->window.used_bytes);
+                const char *bytes = rows->window.bytes;
+                const char *end = json_scan_piece(&scan, bytes + scanned, bytes + rows->window.n_bytes);
                 int r;
 
                 if (end) {
@@ -120,12 +108,12 @@ static int take_scanned(struct json_rows *rows, struct text_view *ret_text, stru
                         *ret_text = (struct text_view){ bytes + begin, rows->at - begin };
                         return is_long ? 2 : 1;
                 }
-                if (rows->window.used_bytes - rows->at > IMPORT_LINE_BYTES_MAX) {
+                if (rows->window.n_bytes - rows->at > IMPORT_LINE_BYTES_MAX) {
                         is_long = true;
-                        rows->at = rows->window.used_bytes;
+                        rows->at = rows->window.n_bytes;
                 }
                 forget(rows, rows->at);
-                scanned = rows->window.used_bytes;
+                scanned = rows->window.n_bytes;
                 r = read_more(rows, err);
                 if (r <= 0)
                         return r;
@@ -145,8 +133,8 @@ static int take_word(struct json_rows *rows, struct text_view *ret_text, struct 
         for (;;) {
                 int r;
 
-                for (; rows->at + n < rows->window.used_bytes; n++) {
-                        const char *word = (const char *)rows->window.data + rows->at;
+                for (; rows->at + n < rows->window.n_bytes; n++) {
+                        const char *word = rows->window.bytes + rows->at;
 
                         if (!ends_word(word[n]))
                                 continue;
@@ -154,7 +142,7 @@ static int take_word(struct json_rows *rows, struct text_view *ret_text, struct 
                         rows->at += n;
                         return 1;
                 }
-                if (n > READ_BYTES) {
+                if (n > WORD_BYTES_MAX) {
                         rows->at += n;
                         return 2;
                 }
@@ -214,14 +202,14 @@ static int take_key(struct json_rows *rows, char *ret_first, struct error *err)
                 byte_buffer_add(&rows->member, key.bytes + 1, key.n_bytes - 2);
         if (rows->member.failed)
                 return error_set(err, -ENOMEM, "%s: no memory for a key", import_source_path(rows->source));
-        return peek(rows, ":", ret_first, err);
+        return peek(rows, ':', ret_first, err);
 }
 
 /* An object whose end is in the window, most often. */
 static bool take_open(struct json_rows *rows, struct json_row *ret_row)
 {
-        const char *begin = (const char *)rows->window.data + rows->at;
-        struct json_pull p = { begin + 1, (const char *)rows->window.data + rows->window.used_bytes };
+        const char *begin = rows->window.bytes + rows->at;
+        struct json_pull p = { begin + 1, rows->window.bytes + rows->window.n_bytes };
 
         if (rows->read_open(rows->of, &p) != 0)
                 return false;
@@ -287,7 +275,7 @@ static int step_outside(struct json_rows *rows, char first, struct json_row *ret
 
 static void skip_byte_order_mark(struct json_rows *rows)
 {
-        if (rows->window.used_bytes >= 3 && memcmp(rows->window.data, "\xef\xbb\xbf", 3) == 0)
+        if (rows->window.n_bytes >= 3 && memcmp(rows->window.bytes, "\xef\xbb\xbf", 3) == 0)
                 rows->at = 3;
 }
 
@@ -296,16 +284,16 @@ int json_rows_next(struct json_rows *rows, struct json_row *ret_row, struct erro
         int r;
 
         *ret_row = (struct json_row){ .bad = NULL };
-        if (!rows->at_end && !rows->window.data) {
+        if (!rows->at_end && !rows->window.bytes) {
                 r = read_more(rows, err);
                 if (r <= 0)
                         return r;
                 skip_byte_order_mark(rows);
         }
         do {
-                char first;
+                char first = 0;
 
-                r = peek(rows, ",", &first, err);
+                r = peek(rows, ',', &first, err);
                 if (r < 0)
                         return r;
                 if (r == 0) {

@@ -30,11 +30,13 @@ struct json_rows {
          */
         int (*read_open)(void *of, struct json_pull *p);
         void *of;
-        struct byte_buffer window; /* bytes that were read; `at` is where in it we are */
+        struct text_view window; /* of the source: what is not forgotten; `at` is where in it we are */
         size_t at;
         struct byte_buffer member; /* the key of the member that is read; empty in a bare array */
+        size_t row;                /* where in the window the last row began */
         uint64_t n_lines;          /* whole ones before `counted` in the window */
-        size_t counted, row;       /* where lines were counted to, and where the last row began */
+        size_t counted;
+        bool has_counted;
         bool in_object, in_array;
         bool at_end; /* of the file */
         bool is_cut; /* it ends in a row, or in an object */

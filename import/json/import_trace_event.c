@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "import/file/import_source.h"
 #include "import/file/json_rows.h"
+#include "import/file/wide_scan.h"
 #include "import/json/trace_event_devices.h"
 #include "import/json/trace_event_flows.h"
 #include "import/json/trace_event_head.h"
@@ -30,7 +31,7 @@
 struct reader {
         struct import_rows *rows;
         struct json_rows json;
-        struct trace_event_row row; /* if `json` could read it at once */
+        struct trace_event_row row; /* of the event */
         struct trace_event_head head;
         struct trace_event_clock clock;
         struct trace_event_tracks tracks;
@@ -49,7 +50,7 @@ struct reader {
 
 /* Takes one event.  Returns 0, -errno with words, or -EBADMSG and -E2BIG: it is malformed. */
 struct event {
-        struct trace_event_row row;
+        const struct trace_event_row *row;
         char phase;
         int64_t ns;
         uint64_t ticks;
@@ -170,17 +171,31 @@ static int add_device_parts(struct reader *r, struct event *event, struct import
                             struct error *err)
 {
         struct json_value number, kind = { .kind = JSON_STRING, .text = { "key", 3 } };
-        int e = trace_event_devices_lane(&r->devices, &event->row, &span->track, err);
+        int e = trace_event_devices_lane(&r->devices, event->row, &span->track, err);
 
         if (e == -EBADMSG)
                 return refuse(event, "work of a device without a lane");
         if (e == 0)
-                e = add_device_text(r, event->row.args, span, err);
-        if (e < 0 || json_pull_find(event->row.args, "key", &number) != 1 ||
+                e = add_device_text(r, event->row->args, span, err);
+        if (e < 0 || json_pull_find(event->row->args, "key", &number) != 1 ||
             !json_pull_unsigned(number.text, &span->key.value))
                 return e;
-        (void)json_pull_find(event->row.args, "key_kind", &kind);
+        (void)json_pull_find(event->row->args, "key_kind", &kind);
         return add_string(r, kind, &span->key.kind, err);
+}
+
+/* Whether a text has @word, after a quote. */
+static bool has_key(struct text_view text, const char *word)
+{
+        const char *at = text.bytes, *end = at + text.n_bytes;
+        size_t n = strlen(word);
+
+        while ((at = wide_scan_pair(at, end, '"', word[0])) && (size_t)(end - at) > n) {
+                if (memcmp(at + 1, word, n) == 0)
+                        return true;
+                at++;
+        }
+        return false;
 }
 
 /* PyTorch's number of a host call and of what it started on a device. */
@@ -194,9 +209,8 @@ static int add_correlation(struct reader *r, struct json_value args, struct impo
         if (r->head.writer != TRACE_EVENT_KINETO || !args.text.bytes)
                 return 0;
         /* Most arguments have none: looking for the word takes less than reading their members. */
-        if (!memmem(args.text.bytes, args.text.n_bytes, word, strlen(word)) ||
-            json_pull_find(args, word, &value) != 1 || !json_pull_unsigned(value.text, &number) ||
-            number == 0)
+        if (!has_key(args.text, word) || json_pull_find(args, word, &value) != 1 ||
+            !json_pull_unsigned(value.text, &number) || number == 0)
                 return 0;
         if (!r->correlation) {
                 int e = import_rows_string(r->rows, (struct text_view){ word, strlen(word) }, &r->correlation,
@@ -226,13 +240,13 @@ static int take_sum(struct reader *r, struct event *event, int64_t duration_ns, 
         struct import_value value = { .kind = IMPORT_VALUE_UNSIGNED,
                                       .time = event->ticks,
                                       .bits = (uint64_t)duration_ns };
-        int e = trace_event_tracks_process(&r->tracks, &event->row, &value.track, err);
+        int e = trace_event_tracks_process(&r->tracks, event->row, &value.track, err);
 
         if (e == 0 && !r->nanoseconds)
                 e = import_rows_string(r->rows, (struct text_view){ "ns", 2 }, &r->nanoseconds, err);
         value.unit = r->nanoseconds;
         if (e == 0)
-                e = add_string(r, event->row.name, &value.name, err);
+                e = add_string(r, event->row->name, &value.name, err);
         return e < 0 ? e : import_rows_value(r->rows, &value, err);
 }
 
@@ -242,29 +256,29 @@ static int take_whole(struct reader *r, struct event *event, struct error *err)
         int64_t duration_ns, end_ns;
         int e;
 
-        if (!trace_event_row_ns(event->row.duration, &duration_ns))
+        if (!trace_event_row_ns(event->row->duration, &duration_ns))
                 return refuse(event, "an X event without a duration");
         if (duration_ns < 0)
                 return refuse(event, "a duration below 0");
         if (__builtin_add_overflow(event->ns, duration_ns, &end_ns) || !find_ticks(r, end_ns, &span.end))
                 return refuse(event, "a time out of range");
-        if (is_sum(&event->row))
+        if (is_sum(event->row))
                 return take_sum(r, event, duration_ns, err);
-        if (trace_event_devices_has(&r->devices, &event->row)) {
+        if (trace_event_devices_has(&r->devices, event->row)) {
                 e = add_device_parts(r, event, &span, err);
         } else {
-                e = trace_event_tracks_thread(&r->tracks, &event->row, &span.track, err);
+                e = trace_event_tracks_thread(&r->tracks, event->row, &span.track, err);
                 if (e == 0)
-                        e = add_args(r, event->row.args, &span.text, err);
+                        e = add_args(r, event->row->args, &span.text, err);
                 if (e == 0)
-                        e = add_own_key(r, event->row.keys, &span.key, err);
+                        e = add_own_key(r, event->row->keys, &span.key, err);
         }
         if (e == 0)
-                e = add_string(r, event->row.name, &span.name, err);
+                e = add_string(r, event->row->name, &span.name, err);
         if (e == 0)
-                e = add_location(r, event->row.location, &span, err);
+                e = add_location(r, event->row->location, &span, err);
         if (e == 0)
-                e = add_correlation(r, event->row.args, &span.key, err);
+                e = add_correlation(r, event->row->args, &span.key, err);
         return e < 0 ? e : import_rows_span(r->rows, &span, err);
 }
 
@@ -272,10 +286,10 @@ static int take_half(struct reader *r, struct event *event, uint64_t lane, uint3
 {
         bool is_end = strchr("EeF", event->phase) != NULL;
         struct import_span half = { .track = track, .begin = event->ticks };
-        int e = add_string(r, event->row.name, &half.name, err);
+        int e = add_string(r, event->row->name, &half.name, err);
 
         if (e == 0)
-                e = add_args(r, event->row.args, &half.text, err);
+                e = add_args(r, event->row->args, &half.text, err);
         if (e < 0)
                 return e;
         return is_end ? import_slices_end(&r->slices, lane, &half, err)
@@ -285,7 +299,7 @@ static int take_half(struct reader *r, struct event *event, uint64_t lane, uint3
 static int take_begin_or_end(struct reader *r, struct event *event, struct error *err)
 {
         uint32_t track;
-        int e = trace_event_tracks_thread(&r->tracks, &event->row, &track, err);
+        int e = trace_event_tracks_thread(&r->tracks, event->row, &track, err);
 
         return e < 0 ? e : take_half(r, event, track, track, err);
 }
@@ -294,17 +308,17 @@ static int take_instant(struct reader *r, struct event *event, uint32_t track, s
                         struct error *err)
 {
         struct import_instant instant = { .track = track, .time = event->ticks, .key = key };
-        int e = add_string(r, event->row.name, &instant.name, err);
+        int e = add_string(r, event->row->name, &instant.name, err);
 
         if (e == 0)
-                e = add_args(r, event->row.args, &instant.text, err);
+                e = add_args(r, event->row->args, &instant.text, err);
         return e < 0 ? e : import_rows_instant(r->rows, &instant, err);
 }
 
 static int take_mark(struct reader *r, struct event *event, struct error *err)
 {
         uint32_t track;
-        int e = trace_event_tracks_thread(&r->tracks, &event->row, &track, err);
+        int e = trace_event_tracks_thread(&r->tracks, event->row, &track, err);
 
         return e < 0 ? e : take_instant(r, event, track, (struct import_key){ .kind = 0 }, err);
 }
@@ -333,18 +347,18 @@ static int add_to_chain(struct chain *chain, struct json_value value)
 /* Category and id; where the id is of one process only, that as well.  Returns as take_..(). */
 static int read_chain(struct event *event, bool has_scope, struct chain *ret_chain)
 {
-        struct json_value id = event->row.id, ignored = { .kind = JSON_WORD };
-        bool is_local = !id.text.bytes && json_pull_find(event->row.id2, "local", &id) == 1;
+        struct json_value id = event->row->id, ignored = { .kind = JSON_WORD };
+        bool is_local = !id.text.bytes && json_pull_find(event->row->id2, "local", &id) == 1;
         int e;
 
         ret_chain->n_bytes = 0;
-        if (!id.text.bytes && json_pull_find(event->row.id2, "global", &id) != 1)
+        if (!id.text.bytes && json_pull_find(event->row->id2, "global", &id) != 1)
                 return refuse(event, "an event of a chain without an id");
-        e = add_to_chain(ret_chain, is_local ? event->row.process : ignored);
+        e = add_to_chain(ret_chain, is_local ? event->row->process : ignored);
         if (e == 0 && has_scope)
-                e = add_to_chain(ret_chain, event->row.scope);
+                e = add_to_chain(ret_chain, event->row->scope);
         if (e == 0)
-                e = add_to_chain(ret_chain, event->row.category);
+                e = add_to_chain(ret_chain, event->row->category);
         return e < 0 ? e : add_to_chain(ret_chain, id);
 }
 
@@ -355,7 +369,7 @@ static int take_async(struct reader *r, struct event *event, struct error *err)
         int e = read_chain(event, true, &chain);
 
         if (e == 0)
-                e = trace_event_tracks_async(&r->tracks, &event->row, &track, err);
+                e = trace_event_tracks_async(&r->tracks, event->row, &track, err);
         if (e < 0)
                 return e;
         if (strchr("nTp", event->phase))
@@ -386,7 +400,7 @@ static int find_flow_kind(struct reader *r, struct text_view category, struct er
 /* An end of a flow is an instant within the span that it belongs to. */
 static int take_flow(struct reader *r, struct event *event, struct error *err)
 {
-        struct text_view category = event->row.category.text;
+        struct text_view category = event->row->category.text;
         struct import_key key;
         struct chain chain;
         uint32_t track;
@@ -400,9 +414,9 @@ static int take_flow(struct reader *r, struct event *event, struct error *err)
         if (r->correlation && text_view_is(category, "ac2g"))
                 return 0;
         if (r->devices.ids.n_items != 0 && text_view_is(category, "device") &&
-            text_view_is(event->row.name.text, "key"))
+            text_view_is(event->row->name.text, "key"))
                 return 0;
-        e = trace_event_tracks_thread(&r->tracks, &event->row, &track, err);
+        e = trace_event_tracks_thread(&r->tracks, event->row, &track, err);
         if (e == 0)
                 e = find_flow_kind(r, category, err);
         if (e < 0)
@@ -476,19 +490,19 @@ static int name_counter(struct reader *r, const struct trace_event_row *row, str
 
 static int take_counter(struct reader *r, struct event *event, struct error *err)
 {
-        struct json_pull p = json_pull_inside(event->row.args);
+        struct json_pull p = json_pull_inside(event->row->args);
         struct import_value value = { .time = event->ticks };
         struct json_value number;
         struct text_view key;
-        bool is_bad = event->row.args.kind != JSON_OBJECT || !event->row.args.text.bytes;
-        int e = trace_event_tracks_process(&r->tracks, &event->row, &value.track, err), n;
+        bool is_bad = event->row->args.kind != JSON_OBJECT || !event->row->args.text.bytes;
+        int e = trace_event_tracks_process(&r->tracks, event->row, &value.track, err), n;
 
         while (e == 0 && (n = json_pull_member(&p, &key, &number)) != 0) {
                 if (n < 0 || !read_number(number, &value)) {
                         is_bad = true;
                         continue;
                 }
-                e = name_counter(r, &event->row, key, &value.name, err);
+                e = name_counter(r, event->row, key, &value.name, err);
                 if (e == 0)
                         e = import_rows_value(r->rows, &value, err);
         }
@@ -507,18 +521,18 @@ static int take_metadata(struct reader *r, struct event *event, struct error *er
                 { "process_labels", "labels", TRACE_EVENT_PROCESS_LABELS },
                 { "thread_name", "name", TRACE_EVENT_THREAD_NAME },
         };
-        struct text_view name = event->row.name.text;
+        struct text_view name = event->row->name.text;
         struct json_value value;
         int e;
 
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
                 if (!text_view_is(name, names[i].name))
                         continue;
-                if (json_pull_find(event->row.args, names[i].arg, &value) != 1 || value.kind != JSON_STRING)
+                if (json_pull_find(event->row->args, names[i].arg, &value) != 1 || value.kind != JSON_STRING)
                         return refuse(event, "a name that is no text");
-                return trace_event_tracks_name(&r->tracks, &event->row, names[i].what, value.text, err);
+                return trace_event_tracks_name(&r->tracks, event->row, names[i].what, value.text, err);
         }
-        e = trace_event_devices_describe(&r->devices, &event->row, err);
+        e = trace_event_devices_describe(&r->devices, event->row, err);
         if (e == -EBADMSG)
                 return refuse(event, "a lane of a device that is not described");
         if (e != 0)
@@ -534,7 +548,7 @@ static int take_metadata(struct reader *r, struct event *event, struct error *er
 
 static int take_timed(struct reader *r, struct event *event, struct error *err)
 {
-        if (!trace_event_row_ns(event->row.time, &event->ns))
+        if (!trace_event_row_ns(event->row->time, &event->ns))
                 return refuse(event, "an event without a time");
         if (!find_ticks(r, event->ns, &event->ticks))
                 return refuse(event, "a time out of range");
@@ -566,12 +580,10 @@ static int take_phase(struct reader *r, struct event *event, const struct json_r
 {
         struct text_view phase;
 
-        if (row->is_read)
-                event->row = r->row;
-        else if (trace_event_row_read(row->value, &event->row) < 0)
+        if (!row->is_read && trace_event_row_read(row->value, &r->row) < 0)
                 return refuse(event, "no object");
-        phase = event->row.phase.text;
-        if (event->row.phase.kind != JSON_STRING || phase.n_bytes != 1 || *phase.bytes < '!' ||
+        phase = event->row->phase.text;
+        if (event->row->phase.kind != JSON_STRING || phase.n_bytes != 1 || *phase.bytes < '!' ||
             *phase.bytes > '~')
                 return refuse(event, "an event without a phase");
         event->phase = *phase.bytes;
@@ -585,7 +597,7 @@ static int take_phase(struct reader *r, struct event *event, const struct json_r
 
 static int take_event(struct reader *r, const struct json_row *row, struct error *err)
 {
-        struct event event = { .why = row->bad };
+        struct event event = { .row = &r->row, .why = row->bad };
         int e;
 
         import_rows_count_row(r->rows);

@@ -1,35 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 #include "import/json/trace_event_row.h"
 
+#include "base/bytes.h"
+
 #include <errno.h>
 #include <string.h>
 
-#define FIELD(key, member)                                                         \
-        {                                                                          \
-                { key, sizeof(key) - 1 }, offsetof(struct trace_event_row, member) \
-        }
+/* The length and the first byte tell all keys apart. */
+#define N_SLOTS        32
+#define SLOT(first, n) (((unsigned char)(first) + (n)*10) % N_SLOTS)
+#define KEY_BYTES      sizeof(uint64_t)
+#define FIELD(key, first, member) \
+        [SLOT(first, sizeof(key) - 1)] = { key, sizeof(key) - 1, offsetof(struct trace_event_row, member) }
 
 static const struct {
-        struct text_view key;
-        size_t place;
-} fields[] = {
-        FIELD("name", name),     FIELD("ph", phase),   FIELD("ts", time),      FIELD("dur", duration),
-        FIELD("pid", process),   FIELD("tid", thread), FIELD("cat", category), FIELD("args", args),
-        FIELD("id", id),         FIELD("id2", id2),    FIELD("scope", scope),  FIELD("loc", location),
-        FIELD("device", device), FIELD("keys", keys),
+        char key[KEY_BYTES];
+        uint8_t n_bytes;
+        uint16_t place;
+} fields[N_SLOTS] = {
+        FIELD("name", 'n', name),     FIELD("ph", 'p', phase),    FIELD("ts", 't', time),
+        FIELD("dur", 'd', duration),  FIELD("pid", 'p', process), FIELD("tid", 't', thread),
+        FIELD("cat", 'c', category),  FIELD("args", 'a', args),   FIELD("id", 'i', id),
+        FIELD("id2", 'i', id2),       FIELD("scope", 's', scope), FIELD("loc", 'l', location),
+        FIELD("device", 'd', device), FIELD("keys", 'k', keys),
 };
 
-/* It is called for each member of each row; others than the fields are passed over. */
-static void take_member(struct trace_event_row *row, struct text_view key, struct json_value value)
+/* Whether @n bytes are the same, of at most KEY_BYTES. */
+static inline bool is_same(const char *a, const char *b, size_t n)
 {
-        for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-                /* The first byte tells most of them apart without a call. */
-                if (key.n_bytes == fields[i].key.n_bytes && *key.bytes == *fields[i].key.bytes &&
-                    text_view_equal(key, fields[i].key)) {
-                        memcpy((char *)row + fields[i].place, &value, sizeof(value));
-                        return;
-                }
-        }
+        struct byte_reader x = byte_reader_of(a, KEY_BYTES), y = byte_reader_of(b, KEY_BYTES);
+
+        return (bytes_u64(&x) ^ bytes_u64(&y)) << (8 * (KEY_BYTES - n)) == 0;
+}
+
+/* It is called for each member of each row, up to @end; others than the fields are passed over. */
+static inline void take_member(struct trace_event_row *row, struct text_view key, struct json_value value,
+                               const char *end)
+{
+        size_t slot = key.n_bytes > 0 ? SLOT(key.bytes[0], key.n_bytes) : 0;
+
+        if (key.n_bytes == 0 || fields[slot].n_bytes != key.n_bytes)
+                return;
+        if ((size_t)(end - key.bytes) >= KEY_BYTES ? is_same(key.bytes, fields[slot].key, key.n_bytes)
+                                                   : memcmp(key.bytes, fields[slot].key, key.n_bytes) == 0)
+                memcpy((char *)row + fields[slot].place, &value, sizeof(value));
 }
 
 int trace_event_row_read(struct json_value object, struct trace_event_row *ret_row)
@@ -43,7 +57,7 @@ int trace_event_row_read(struct json_value object, struct trace_event_row *ret_r
         if (object.kind != JSON_OBJECT)
                 return -EBADMSG;
         while ((r = json_pull_member(&p, &key, &value)) == 1)
-                take_member(ret_row, key, value);
+                take_member(ret_row, key, value, p.end);
         return r;
 }
 
@@ -55,7 +69,7 @@ int trace_event_row_read_open(struct json_pull *p, struct trace_event_row *ret_r
 
         memset(ret_row, 0, sizeof(*ret_row));
         while ((r = json_pull_open_member(p, &key, &value)) == 1)
-                take_member(ret_row, key, value);
+                take_member(ret_row, key, value, p->end);
         return r;
 }
 

@@ -91,6 +91,44 @@ static void expect_line(struct import_source *s, const char *wanted)
         ck_assert_msg(text_view_is(line, wanted), "%.*s", (int)line.n_bytes, line.bytes);
 }
 
+/* What is looked at is there until it is skipped, and lines are counted when it is. */
+START_LOOP_TEST(bytes_are_looked_at_before_they_are_taken, PLAIN, N_PACKINGS)
+{
+        enum { N_BYTES = 3 << 20 };
+        struct byte_buffer b = { .data = NULL };
+        char *text = malloc(N_BYTES);
+        struct import_source *s;
+        struct text_view view;
+        size_t n = 0, n_before, at = 0;
+        int r;
+
+        ck_assert_ptr_nonnull(text);
+        for (size_t i = 0; i < N_BYTES; i++)
+                text[i] = i % 7 ? (char)('a' + i % 23) : '\n';
+        pack((enum packing)_i, text, N_BYTES, &b);
+        put_file(b.data, b.used_bytes);
+        s = open_source();
+        while ((n_before = n, r = import_source_look(s, n, &view, NULL)) == 1) {
+                ck_assert_uint_gt(view.n_bytes, n_before);
+                ck_assert_mem_eq(view.bytes, text + at, view.n_bytes);
+                n = view.n_bytes;
+                if (n < 1000000)
+                        continue;
+                import_source_skip(s, n - 5);
+                at += n - 5;
+                n = 5;
+                ck_assert_uint_eq(import_source_offset(s), at);
+                ck_assert_uint_eq(import_source_line(s), (at + 6) / 7);
+        }
+        ck_assert_int_eq(r, 0);
+        ck_assert_uint_eq(at + view.n_bytes, N_BYTES);
+        ck_assert_mem_eq(view.bytes, text + at, view.n_bytes);
+        import_source_close(s);
+        byte_buffer_deinit(&b);
+        free(text);
+}
+END_TEST
+
 START_LOOP_TEST(lines_with_and_without_ends, PLAIN, N_PACKINGS)
 {
         static const char text[] = "one\r\ntwo\n\n\rthree\r\nlast";

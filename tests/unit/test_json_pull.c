@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* import/file/json_pull.c: values, members, escapes, exact numbers, depth, cut and bad text */
 #include "import/file/json_pull.h"
+#include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -237,6 +238,107 @@ START_TEST(test_depth_is_no_recursion)
         p = json_pull_text((struct text_view){ text, 2 * n - 1 });
         ck_assert_int_eq(json_pull_next(&p, &value), -EBADMSG);
         free(text);
+}
+END_TEST
+
+/* Where the value at the beginning ends, looked for byte by byte; NULL: not before @end. */
+static const char *find_end(const char *at, const char *end)
+{
+        bool in_string = false;
+        unsigned depth = 0;
+
+        for (; at < end; at++) {
+                if (in_string && *at == '\\')
+                        at++;
+                else if (*at == '"')
+                        in_string = !in_string;
+                else if (!in_string)
+                        depth += (unsigned)(*at == '{' || *at == '[') - (unsigned)(*at == '}' || *at == ']');
+                if (depth == 0 && !in_string && at < end)
+                        return at + 1;
+        }
+        return NULL;
+}
+
+/* Loop test: many bytes are looked at at once, and what is among them counts all the same. */
+START_LOOP_TEST(test_scans_any_text, 1, 400)
+{
+        static const char plain[] = "{}[]\"\\ax,:", wide[] = "aaaaaaaaaaaaaaaa[]{}\"\"",
+                          few[] = "aaaaaaaaaaa]\"\\";
+        static const char *const kinds[] = { plain, wide, few };
+        const char *kind = kinds[_i % 3];
+        uint64_t state = (uint64_t)_i;
+        char text[300];
+
+        text[0] = "{[\""[_i % 3];
+        for (size_t i = 1; i < sizeof(text); i++)
+                text[i] = kind[fixed_random_next(&state) % strlen(kind)];
+        for (size_t n = 1; n <= sizeof(text); n += 7) {
+                struct json_scan scan = { .depth = 0 };
+                size_t cut = (size_t)(fixed_random_next(&state) % n);
+                const char *end = json_scan_piece(&scan, text, text + cut);
+
+                if (!end)
+                        end = json_scan_piece(&scan, text + cut, text + n);
+                ck_assert_ptr_eq(end, find_end(text, text + n));
+        }
+}
+END_TEST
+
+/* Loop test: a number, and what is no number at one place, of any length. */
+START_LOOP_TEST(test_digits_of_any_length, 1, 23)
+{
+        static const char others[] = "/:+- e\xb0\xff";
+        uint64_t state = (uint64_t)_i, value, expected;
+        size_t n = (size_t)_i;
+        int64_t decimal;
+        char text[32];
+
+        for (unsigned round = 0; round < 100; round++) {
+                bool fits;
+
+                for (size_t i = 0; i < n; i++)
+                        text[i] = (char)('0' + fixed_random_next(&state) % 10);
+                text[n] = '\0';
+                errno = 0;
+                expected = strtoull(text, NULL, 10);
+                fits = errno == 0;
+                ck_assert_int_eq(json_pull_unsigned(view(text), &value), fits);
+                ck_assert(!fits || value == expected);
+                fits = fits && expected <= INT64_MAX;
+                ck_assert_int_eq(json_pull_decimal(view(text), 0, &decimal), fits);
+                ck_assert(!fits || (uint64_t)decimal == expected);
+                text[fixed_random_next(&state) % n] =
+                        others[fixed_random_next(&state) % (sizeof(others) - 1)];
+                value = 7;
+                ck_assert(!json_pull_unsigned(view(text), &value) && value == 7);
+        }
+}
+END_TEST
+
+/* Loop test: the point may be before any of the digits. */
+START_LOOP_TEST(test_points_anywhere, 1, 22)
+{
+        size_t n = (size_t)_i;
+        char text[32] = "12345678901234567890123", with_point[33];
+
+        text[n] = '\0';
+        for (size_t at = 0; at <= n; at++) {
+                int64_t value = 0, expected;
+                size_t n_after = n - at;
+                bool fits;
+
+                memcpy(with_point, text, at);
+                with_point[at] = '.';
+                memcpy(with_point + at + 1, text + at, n_after + 1);
+                errno = 0;
+                expected = strtoll(text, NULL, 10);
+                fits = errno == 0;
+                if (n_after <= 15) {
+                        ck_assert_int_eq(json_pull_decimal(view(with_point), (int)n_after, &value), fits);
+                        ck_assert(!fits || value == expected);
+                }
+        }
 }
 END_TEST
 
