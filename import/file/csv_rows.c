@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "import/file/import_source.h"
+#include "import/file/wide_scan.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -51,6 +52,34 @@ uint32_t csv_rows_split(struct text_view line, char separator, struct text_view 
                 at = stop + 1;
         }
         return n;
+}
+
+/*
+ * The fields of a line of which some are in quotes, without those.  Returns false if it is not as simple: a
+ * quote within a field, or a field that goes on in the next line.
+ */
+static bool split_quoted(struct csv_rows *rows, struct text_view line)
+{
+        const char *at = line.bytes, *end = at + line.n_bytes;
+
+        for (rows->n_fields = 0; rows->n_fields < CSV_FIELDS_MAX;) {
+                bool is_quoted = at < end && *at == '"';
+                const char *from = at + is_quoted, *stop;
+
+                if (is_quoted)
+                        stop = memchr(from, '"', (size_t)(end - from));
+                else
+                        stop = wide_scan_find(from, end, rows->separator, '"');
+                if (!stop)
+                        return false;
+                rows->fields[rows->n_fields++] = (struct text_view){ from, (size_t)(stop - from) };
+                at = stop + is_quoted;
+                if (at == end)
+                        return true;
+                if (*at++ != rows->separator)
+                        return false;
+        }
+        return !memchr(at, '"', (size_t)(end - at));
 }
 
 static bool has_odd_quotes(struct text_view line)
@@ -127,7 +156,7 @@ int csv_rows_next(struct csv_rows *rows, struct error *err)
                 return r;
         rows->line = import_source_line(rows->source);
         if (memchr(line.bytes, '"', line.n_bytes))
-                return read_quoted(rows, line, err);
+                return split_quoted(rows, line) ? 1 : read_quoted(rows, line, err);
         rows->n_fields = csv_rows_split(line, rows->separator, rows->fields);
         return 1;
 }

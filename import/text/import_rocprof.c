@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "import/file/csv_rows.h"
 #include "import/file/import_source.h"
+#include "import/file/json_pull.h"
 #include "import/rows/import_rows.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <strings.h>
 
 #define TEXT_BYTES_MAX 4096
+#define DIGITS_SURE    19 /* so many fit 64 bits, whatever they are */
 
 enum column {
         COLUMN_BEGIN,
@@ -184,18 +186,6 @@ static struct text_view field(const struct reader *r, enum column column)
         return place && place <= r->csv.n_fields ? r->csv.fields[place - 1] : (struct text_view){ NULL, 0 };
 }
 
-static bool read_number(struct text_view text, uint64_t *ret)
-{
-        uint64_t value = 0;
-
-        for (size_t i = 0; i < text.n_bytes; i++)
-                if (text.bytes[i] < '0' || text.bytes[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
-                    __builtin_add_overflow(value, (uint64_t)(text.bytes[i] - '0'), &value))
-                        return false;
-        *ret = value;
-        return text.n_bytes > 0;
-}
-
 static int refuse(struct reader *r, const char *why)
 {
         import_rows_malformed(r->rows, r->csv.line, why);
@@ -205,7 +195,7 @@ static int refuse(struct reader *r, const char *why)
 /* A number, or a name. */
 static void put_number(struct text_view text, struct import_track *track)
 {
-        track->has_number = read_number(text, &track->number);
+        track->has_number = json_pull_unsigned(text, &track->number);
         if (!track->has_number)
                 track->name = text;
 }
@@ -277,14 +267,35 @@ static int find_thread(struct reader *r, uint32_t *ret_track, struct error *err)
         return e < 0 ? e : import_rows_track(r->rows, &track, ret_track, err);
 }
 
-static void put_text_field(struct byte_buffer *b, struct text_view text)
+static bool is_number(struct text_view text)
 {
         uint64_t number;
 
-        if (read_number(text, &number))
-                byte_buffer_add(b, text.bytes, text.n_bytes);
-        else
+        if (text.n_bytes > DIGITS_SURE)
+                return json_pull_unsigned(text, &number);
+        for (size_t i = 0; i < text.n_bytes; i++)
+                if (text.bytes[i] < '0' || text.bytes[i] > '9')
+                        return false;
+        return true;
+}
+
+/* Room is made once for all of it: a row has a dozen of them. */
+static void put_text_field(struct byte_buffer *b, struct text_view title, struct text_view text)
+{
+        uint8_t *at = byte_buffer_reserve(b, 1 + title.n_bytes + text.n_bytes), *from = at;
+
+        if (!at)
+                return;
+        *at++ = b->used_bytes != 0 ? ',' : '{';
+        memcpy(at, title.bytes, title.n_bytes);
+        at += title.n_bytes;
+        if (is_number(text)) {
+                memcpy(at, text.bytes, text.n_bytes);
+                b->used_bytes += (size_t)(at - from) + text.n_bytes;
+        } else {
+                b->used_bytes += (size_t)(at - from);
                 put_quoted(b, text);
+        }
 }
 
 /* The other columns as JSON: {"Grid_Size_X":8192} */
@@ -295,13 +306,11 @@ static int add_text(struct reader *r, uint32_t *ret_string, struct error *err)
         byte_buffer_clear(b);
         for (uint32_t i = 0; i < r->n_titles && i < r->csv.n_fields && b->used_bytes < TEXT_BYTES_MAX; i++) {
                 size_t from = i ? r->ends[i - 1] : 0;
+                struct text_view title = { (const char *)r->titles.data + from, r->ends[i] - from };
 
-                if (!r->is_in_text[i] || r->csv.fields[i].n_bytes == 0 ||
-                    r->csv.fields[i].n_bytes > TEXT_BYTES_MAX)
-                        continue;
-                byte_buffer_add_u8(b, b->used_bytes ? ',' : '{');
-                byte_buffer_add(b, (const char *)r->titles.data + from, r->ends[i] - from);
-                put_text_field(b, r->csv.fields[i]);
+                if (r->is_in_text[i] && r->csv.fields[i].n_bytes > 0 &&
+                    r->csv.fields[i].n_bytes <= TEXT_BYTES_MAX)
+                        put_text_field(b, title, r->csv.fields[i]);
         }
         *ret_string = 0;
         if (b->used_bytes == 0)
@@ -318,7 +327,7 @@ static int put_row(struct reader *r, struct import_span *span, struct error *err
         struct import_instant instant;
         int e;
 
-        if (read_number(field(r, COLUMN_CORRELATION), &span->key.value) && span->key.value != 0)
+        if (json_pull_unsigned(field(r, COLUMN_CORRELATION), &span->key.value) && span->key.value != 0)
                 span->key.kind = r->correlation;
         e = add_text(r, &span->text, err);
         if (e < 0)
@@ -343,8 +352,8 @@ static int take_row(struct reader *r, struct error *err)
         int e;
 
         import_rows_count_row(r->rows);
-        if (!read_number(field(r, COLUMN_BEGIN), &span.begin) ||
-            !read_number(field(r, COLUMN_END), &span.end))
+        if (!json_pull_unsigned(field(r, COLUMN_BEGIN), &span.begin) ||
+            !json_pull_unsigned(field(r, COLUMN_END), &span.end))
                 return refuse(r, "a row without its times");
         if (span.end < span.begin)
                 return refuse(r, "it ends before it begins");
