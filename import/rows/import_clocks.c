@@ -123,8 +123,12 @@ static uint64_t extend(const struct import_line *line, struct import_knot from, 
 uint64_t import_line_time(const struct import_line *line, uint64_t ticks)
 {
         const struct import_knot *a, *b;
-        size_t n = array_count_to(line->knots, line->n_knots, sizeof(*line->knots),
-                                  offsetof(struct import_knot, ticks), ticks);
+        size_t n;
+
+        if (line->n_knots == 1)
+                return extend(line, line->knots[0], ticks);
+        n = array_count_to(line->knots, line->n_knots, sizeof(*line->knots),
+                           offsetof(struct import_knot, ticks), ticks);
 
         if (line->n_knots == 0)
                 return 0;

@@ -291,7 +291,7 @@ int import_sort_begin(struct import_sort *s, import_sort_place *place, const voi
 }
 
 int import_sort_next(struct import_sort *s, struct import_record *ret_record, uint64_t *ret_begin_ns,
-                     struct error *err)
+                     uint64_t *ret_end_ns, struct error *err)
 {
         struct part *part;
         int r;
@@ -301,6 +301,7 @@ int import_sort_next(struct import_sort *s, struct import_record *ret_record, ui
         part = &s->parts[s->heap[0]];
         *ret_record = part->records[part->at++];
         *ret_begin_ns = part->begin_ns;
+        *ret_end_ns = part->end_ns;
         r = ready_part(s, part, count_room(s), err);
         if (r < 0)
                 return r;

@@ -66,9 +66,10 @@ int import_sort_begin(struct import_sort *sort, import_sort_place *place, const 
 /*
  * import_sort_next() - records by their begin on the timeline; among equal ones the later end first, then the
  * one that was added first
+ * @ret_end_ns: of a SPAN; of others as its begin
  * Returns 1, 0 at the end, -errno of the disk.
  */
 int import_sort_next(struct import_sort *sort, struct import_record *ret_record, uint64_t *ret_begin_ns,
-                     struct error *err);
+                     uint64_t *ret_end_ns, struct error *err);
 
 #endif /* IMPORT_IMPORT_SORT_H */

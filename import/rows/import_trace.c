@@ -18,6 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The place of a record on the timeline; both are equal if it is no span. */
+struct placed_times {
+        uint64_t begin_ns, end_ns;
+};
+
 static int out_of_memory(int code, struct error *err)
 {
         return error_set(err, code, code == -EOVERFLOW ? "a table of the trace is full" : "out of memory");
@@ -236,11 +241,11 @@ static int put_zone(struct import_rows *rows, const struct import_record *record
         return r;
 }
 
-static int put_span(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
+static int put_span(struct import_rows *rows, const struct import_record *record, struct placed_times at,
                     uint32_t index, struct error *err)
 {
         uint32_t file = rows->tracks[record->track - 1].file, lane = 0;
-        uint64_t end_ns = place(rows, record->clock, record->end);
+        uint64_t time_ns = at.begin_ns, end_ns = at.end_ns;
         int r = 0;
 
         switch (import_lanes_fit(&rows->lanes, rows->threads[index - 1].lane, end_ns, &lane)) {
@@ -316,9 +321,10 @@ static int put_plot(struct import_rows *rows, const struct import_record *record
         return import_events_add(rows->events, thread, &event, err);
 }
 
-static int put_on_host(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
+static int put_on_host(struct import_rows *rows, const struct import_record *record, struct placed_times at,
                        struct error *err)
 {
+        uint64_t time_ns = at.begin_ns;
         uint32_t index, thread;
         int r;
 
@@ -330,7 +336,7 @@ static int put_on_host(struct import_rows *rows, const struct import_record *rec
                 return r;
         thread = rows->threads[index - 1].thread;
         if (record->kind == IMPORT_RECORD_SPAN)
-                return put_span(rows, record, time_ns, index, err);
+                return put_span(rows, record, at, index, err);
         return record->kind == IMPORT_RECORD_INSTANT ? put_message(rows, record, time_ns, thread, err)
                                                      : put_plot(rows, record, time_ns, thread, err);
 }
@@ -405,35 +411,33 @@ _Static_assert((int)IMPORT_VALUE_DOUBLE == (int)TRACE_VALUE_DOUBLE &&
 
 /* ---- all ----------------------------------------------------------------------------------------------- */
 
-static void count_place(struct import_rows *rows, const struct import_record *record, uint64_t time_ns)
+static void count_place(struct import_rows *rows, const struct import_record *record, struct placed_times at)
 {
         struct import_sums *sums = &rows->sums;
-        uint64_t end_ns = record->kind == IMPORT_RECORD_SPAN ? place(rows, record->clock, record->end)
-                                                             : time_ns;
 
         if (sums->first_ns == 0)
-                sums->first_ns = time_ns;
-        if (end_ns > sums->last_ns)
-                sums->last_ns = end_ns;
+                sums->first_ns = at.begin_ns;
+        if (at.end_ns > sums->last_ns)
+                sums->last_ns = at.end_ns;
         if (record->kind == IMPORT_RECORD_SPAN && sums->start_ns != 0 &&
-            (end_ns < sums->start_ns || (sums->end_ns != 0 && time_ns > sums->end_ns)))
+            (at.end_ns < sums->start_ns || (sums->end_ns != 0 && at.begin_ns > sums->end_ns)))
                 sums->n_outside++;
 }
 
 static int put_records(struct import_rows *rows, struct error *err)
 {
         struct import_record record;
-        uint64_t time_ns;
+        struct placed_times at;
         int r = import_sort_begin(rows->sort, place, rows, err);
 
-        while (r >= 0 && (r = import_sort_next(rows->sort, &record, &time_ns, err)) == 1) {
+        while (r >= 0 && (r = import_sort_next(rows->sort, &record, &at.begin_ns, &at.end_ns, err)) == 1) {
                 rows->file_now = rows->tracks[record.track - 1].file;
-                count_place(rows, &record, time_ns);
-                r = end_zones(rows, time_ns, err);
+                count_place(rows, &record, at);
+                r = end_zones(rows, at.begin_ns, err);
                 if (r == 0)
                         r = rows->tracks[record.track - 1].is_of_device
-                                    ? put_on_device(rows, &record, time_ns, err)
-                                    : put_on_host(rows, &record, time_ns, err);
+                                    ? put_on_device(rows, &record, at.begin_ns, err)
+                                    : put_on_host(rows, &record, at, err);
         }
         return r < 0 ? r : end_zones(rows, UINT64_MAX, err);
 }

@@ -39,7 +39,7 @@ START_LOOP_TEST(all_in_order_by_any_run, 0, 12)
         static const size_t runs[] = { 7, 100, 3333, N_RECORDS + 1 };
         struct import_sort *s = sort_of(runs[_i / 3]);
         struct import_record r, before = { .begin = 0 };
-        uint64_t begin_ns, before_ns = 0, state = 5, n = 0;
+        uint64_t begin_ns, end_ns, before_ns = 0, state = 5, n = 0;
         static bool seen[N_RECORDS];
 
         memset(seen, 0, sizeof(seen));
@@ -51,7 +51,8 @@ START_LOOP_TEST(all_in_order_by_any_run, 0, 12)
                 ck_assert_int_eq(import_sort_add(s, &r, NULL), 0);
         }
         ck_assert_int_eq(import_sort_begin(s, place, NULL, NULL), 0);
-        while (import_sort_next(s, &r, &begin_ns, NULL) == 1) {
+        while (import_sort_next(s, &r, &begin_ns, &end_ns, NULL) == 1) {
+                ck_assert_uint_eq(end_ns, place(NULL, r.clock, r.end));
                 ck_assert_uint_eq(begin_ns, place(NULL, r.clock, r.begin));
                 ck_assert_uint_ge(begin_ns, before_ns);
                 if (n > 0 && begin_ns == before_ns)
@@ -73,10 +74,10 @@ START_TEST(nothing_comes_of_nothing)
 {
         struct import_sort *s = sort_of(4);
         struct import_record r;
-        uint64_t begin_ns;
+        uint64_t begin_ns, end_ns;
 
         ck_assert_int_eq(import_sort_begin(s, place, NULL, NULL), 0);
-        ck_assert_int_eq(import_sort_next(s, &r, &begin_ns, NULL), 0);
+        ck_assert_int_eq(import_sort_next(s, &r, &begin_ns, &end_ns, NULL), 0);
         import_sort_free(s);
 }
 END_TEST
