@@ -2,18 +2,67 @@
 #include "import/perf/perf_queue.h"
 
 #include "base/array.h"
+#include "base/large_memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- blocks -------------------------------------------------------------------------------------------- */
+
+static void free_blocks(struct perf_queue_block *block)
+{
+        while (block) {
+                struct perf_queue_block *next = block->next;
+
+                free(block);
+                block = next;
+        }
+}
+
+/* A record of it has gone on. */
+static void leave_block(struct perf_queue *q, struct perf_queue_block *block)
+{
+        if (--block->n_records > 0)
+                return;
+        block->used_bytes = 0;
+        if (block == q->block)
+                return;
+        q->n_bytes -= sizeof(*block);
+        block->next = q->free;
+        q->free = block;
+}
+
+/* The block that has room for so many bytes more; NULL = no memory. */
+static struct perf_queue_block *find_room(struct perf_queue *q, size_t n_bytes)
+{
+        struct perf_queue_block *block = q->block;
+
+        assert(n_bytes <= PERF_QUEUE_BLOCK_BYTES);
+        if (block && n_bytes <= PERF_QUEUE_BLOCK_BYTES - block->used_bytes)
+                return block;
+        block = q->free ? q->free : large_memory_new(sizeof(*block));
+        if (!block)
+                return NULL;
+        q->free = q->free ? block->next : NULL;
+        block->n_records = block->used_bytes = 0;
+        q->n_bytes += sizeof(*block);
+        q->block = block;
+        return block;
+}
+
 void perf_queue_deinit(struct perf_queue *q)
 {
         for (size_t i = 0; i < q->n; i++)
-                free(q->items[i].body);
+                leave_block(q, q->items[i].block);
+        free_blocks(q->free);
+        free(q->block);
         free(q->items);
         *q = (struct perf_queue){ .items = NULL };
 }
+
+/* ---- records ------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -24,25 +73,35 @@ static int compare(const void *a, const void *b)
         return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* Mostly they are in order already: perf wrote what each CPU had, one after the other. */
 static void sort(struct perf_queue *q)
 {
-        if (q->n > 1)
+        if (q->is_unsorted)
                 qsort(q->items, q->n, sizeof(*q->items), compare);
+        q->is_unsorted = false;
 }
 
 int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, uint64_t time)
 {
-        uint8_t *body = malloc(record->n_bytes + 1);
+        struct perf_queue_block *block;
+        struct perf_queued item = { .time = time, .number = q->n_added, .record = *record };
+        uint8_t *body;
 
-        if (!body || array_reserve(&q->items, &q->capacity, q->n + 1, sizeof(*q->items)) < 0) {
-                free(body);
+        if (array_reserve(&q->items, &q->capacity, q->n + 1, sizeof(*q->items)) < 0)
                 return -ENOMEM;
-        }
-        memcpy(body, record->body, record->n_bytes);
-        q->items[q->n] =
-                (struct perf_queued){ .time = time, .number = q->n_added++, .record = *record, .body = body };
-        q->items[q->n++].record.body = body;
-        q->n_bytes += record->n_bytes + sizeof(*q->items);
+        item.block = block = find_room(q, record->n_bytes);
+        if (!block)
+                return -ENOMEM;
+        body = block->bytes + block->used_bytes;
+        if (record->n_bytes > 0)
+                memcpy(body, record->body, record->n_bytes);
+        block->used_bytes += record->n_bytes;
+        block->n_records++;
+        item.record.body = body;
+        q->is_unsorted = q->is_unsorted || (q->n > 0 && time < q->items[q->n - 1].time);
+        q->items[q->n++] = item;
+        q->n_added++;
+        q->n_bytes += sizeof(item);
         if (time > q->newest)
                 q->newest = time;
         if (q->n_bytes > PERF_QUEUE_BYTES_MAX) {
@@ -61,15 +120,15 @@ void perf_queue_mark(struct perf_queue *q, bool is_end)
         q->limit = q->newest;
 }
 
+/* A record's bytes are good until the next call, so that its block is left then. */
 static void free_taken(struct perf_queue *q)
 {
-        for (size_t i = 0; i < q->n_taken; i++) {
-                q->n_bytes -= q->items[i].record.n_bytes + sizeof(*q->items);
-                free(q->items[i].body);
-        }
+        for (size_t i = 0; i < q->n_taken; i++)
+                leave_block(q, q->items[i].block);
         if (q->n_taken > 0)
                 memmove(q->items, q->items + q->n_taken, (q->n - q->n_taken) * sizeof(*q->items));
         q->n -= q->n_taken;
+        q->n_bytes -= q->n_taken * sizeof(*q->items);
         q->n_taken = q->n_ready = 0;
 }
 

@@ -15,25 +15,38 @@
 
 #define PERF_QUEUE_BYTES_MAX ((size_t)256 << 20)
 
+#define PERF_QUEUE_BLOCK_BYTES (((size_t)2 << 20) - 3 * sizeof(size_t)) /* a block is one large page */
+
+/* Bodies of records, one after the other. */
+struct perf_queue_block {
+        struct perf_queue_block *next; /* of those that are free */
+        size_t n_records;              /* that are in the queue */
+        size_t used_bytes;
+        uint8_t bytes[PERF_QUEUE_BLOCK_BYTES];
+};
+
 struct perf_queued {
         uint64_t time, number;
-        struct perf_raw_record record;
-        uint8_t *body; /* heap: of the record */
+        struct perf_raw_record record; /* its body is in the block */
+        struct perf_queue_block *block;
 };
 
 /* Zero-initialised is empty and valid. */
 struct perf_queue {
         struct perf_queued *items; /* heap */
         size_t n, capacity;
-        size_t n_ready, n_taken; /* the first ones, sorted, may go on; of these so many have */
-        size_t n_bytes;
+        bool is_unsorted;
+        size_t n_ready, n_taken;        /* the first ones, sorted, may go on; of these so many have */
+        struct perf_queue_block *block; /* heap: the one that is being filled */
+        struct perf_queue_block *free;  /* heap: others that are empty */
+        size_t n_bytes;                 /* of items and of blocks that are not empty */
         uint64_t n_added;
         uint64_t newest, limit; /* times: of all; of the round before */
 };
 
 void perf_queue_deinit(struct perf_queue *q);
 
-/* Copies a record.  After perf_queue_next() has said that there is none.  Returns 0 or -ENOMEM. */
+/* Copies a record, after perf_queue_next() has said that there is none.  Returns 0 or -ENOMEM. */
 int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, uint64_t time);
 
 /* A round is over, or with @is_end all. */

@@ -87,8 +87,40 @@ static int add_frame(struct perf_stacks *s, const struct perf_process *process,
         return import_rows_frame(s->tasks->rows, module, offset, frame->is_return, ret_frame, err);
 }
 
+/* The row of a frame below @stack, which becomes it. */
+static int add_step(struct perf_stacks *s, struct perf_process *process, const struct perf_stack_frame *frame,
+                    uint32_t *stack, struct error *err)
+{
+        struct perf_stack_step wanted = { .avma = frame->avma,
+                                          .parent = *stack,
+                                          .in_kernel = frame->in_kernel,
+                                          .is_return = frame->is_return };
+        size_t slot = (frame->avma ^ (uint64_t)*stack << 32) * UINT64_C(0x9e3779b97f4a7c15) >> 52;
+        struct perf_stack_step *known = &s->steps[slot % PERF_STACKS_STEPS];
+        uint32_t row;
+        int r;
+
+        if (!frame->in_kernel && process->space.generation == 0)
+                process->space.generation = ++s->tasks->generation;
+        wanted.generation = frame->in_kernel ? 0 : process->space.generation;
+        if (known->stack != 0 && known->avma == wanted.avma && known->generation == wanted.generation &&
+            known->parent == wanted.parent && known->in_kernel == wanted.in_kernel &&
+            known->is_return == wanted.is_return) {
+                *stack = known->stack;
+                return 0;
+        }
+        r = add_frame(s, process, frame, &row, err);
+        if (r == 0)
+                r = import_rows_stack(s->tasks->rows, *stack, row, stack, err);
+        if (r < 0)
+                return r;
+        wanted.stack = *stack;
+        *known = wanted;
+        return 0;
+}
+
 /* From the root inwards, so that stacks with the same callers share them. */
-static int add_rows(struct perf_stacks *s, const struct perf_process *process, uint32_t *ret_stack,
+static int add_rows(struct perf_stacks *s, struct perf_process *process, uint32_t *ret_stack,
                     struct error *err)
 {
         struct import_rows *rows = s->tasks->rows;
@@ -101,13 +133,8 @@ static int add_rows(struct perf_stacks *s, const struct perf_process *process, u
                 if (r == 0)
                         r = import_rows_stack(rows, 0, s->cut_frame, &stack, err);
         }
-        for (size_t i = s->n_frames; r == 0 && i-- > 0;) {
-                uint32_t frame;
-
-                r = add_frame(s, process, &s->frames[i], &frame, err);
-                if (r == 0)
-                        r = import_rows_stack(rows, stack, frame, &stack, err);
-        }
+        for (size_t i = s->n_frames; r == 0 && i-- > 0;)
+                r = add_step(s, process, &s->frames[i], &stack, err);
         *ret_stack = stack;
         return r;
 }

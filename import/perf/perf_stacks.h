@@ -33,6 +33,15 @@ struct perf_stack_frame {
         bool in_kernel, is_return;
 };
 
+/* A frame below its callers that was added, to be found again without the tables. */
+struct perf_stack_step {
+        uint64_t avma, generation; /* generation: of the mappings; 0 in the kernel */
+        uint32_t parent, stack;    /* rows of STACKS; stack: 0 = none */
+        bool in_kernel, is_return;
+};
+
+#define PERF_STACKS_STEPS 4096
+
 struct perf_stack_code {
         struct unwind_module *module; /* NULL = it has no table, or the file is not there */
         bool is_looked_up;
@@ -44,6 +53,7 @@ struct perf_stacks {
         struct perf_stack_frame frames[PERF_STACKS_FRAMES_MAX];
         size_t n_frames;
         uint32_t state; /* of these frames: enum trace_stack_state */
+        struct perf_stack_step steps[PERF_STACKS_STEPS];
 
         const struct unwind_machine *machine;
         struct stack_walker *walker;   /* NULL = no stack was walked yet */
