@@ -91,7 +91,7 @@ static void expect_line(struct import_source *s, const char *wanted)
         ck_assert_msg(text_view_is(line, wanted), "%.*s", (int)line.n_bytes, line.bytes);
 }
 
-/* What is looked at is there until it is skipped, and lines are counted when it is. */
+/* A look takes nothing: bytes are there until they are skipped, and their lines are counted then. */
 START_LOOP_TEST(bytes_are_looked_at_before_they_are_taken, PLAIN, N_PACKINGS)
 {
         enum { N_BYTES = 3 << 20 };
