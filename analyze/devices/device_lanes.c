@@ -54,18 +54,18 @@ static int open_zone(struct device_lane_track *t, const struct device_zone *zone
         return 0;
 }
 
-/* The first sub-lane of a lane.  Returns its id, 0 (too many) or -ENOMEM. */
-static int64_t find_lane(struct device_lanes *l, const struct device_lane_key *key)
+int64_t device_lanes_first(struct device_lanes *l, uint32_t device, uint32_t lane)
 {
+        const struct device_lane_key key = { .device = device, .lane = lane };
         uint32_t id;
-        int r = intern_add_row(&l->keys, key, &l->firsts, &l->firsts_capacity, sizeof(*l->firsts), &id);
+        int r = intern_add_row(&l->keys, &key, &l->firsts, &l->firsts_capacity, sizeof(*l->firsts), &id);
         int64_t track;
 
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         if (l->firsts[id - 1] != 0)
                 return l->firsts[id - 1];
-        track = make_track(l, key, 0);
+        track = make_track(l, &key, 0);
         if (track > 0)
                 l->firsts[id - 1] = (uint32_t)track;
         return track;
@@ -74,7 +74,7 @@ static int64_t find_lane(struct device_lanes *l, const struct device_lane_key *k
 int device_lanes_place(struct device_lanes *l, const struct device_zone *zone, struct device_place *ret_place)
 {
         const struct device_lane_key key = { .device = zone->device, .lane = zone->lane };
-        int64_t id = find_lane(l, &key);
+        int64_t id = device_lanes_first(l, zone->device, zone->lane);
 
         while (id > 0 && !is_free(&l->tracks[id - 1], zone)) {
                 uint32_t before = (uint32_t)id;

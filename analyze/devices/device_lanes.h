@@ -63,6 +63,9 @@ struct device_place {
 void device_lanes_init(struct device_lanes *l);
 void device_lanes_deinit(struct device_lanes *l);
 
+/* The first sub-lane of a lane, also of one without zones.  Returns its id, 0 (one too many) or -ENOMEM. */
+int64_t device_lanes_first(struct device_lanes *l, uint32_t device, uint32_t lane);
+
 /* Returns 1, 0 (left out, and counted) or -ENOMEM. */
 int device_lanes_place(struct device_lanes *l, const struct device_zone *zone,
                        struct device_place *ret_place);

@@ -143,15 +143,29 @@ int device_tracks_finish(struct device_tracks *t, struct error *err)
         return hand_out(t, t->n_kept, err);
 }
 
-int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
-                       device_tracks_take_zone *take, void *context, struct error *err)
+static int take_mark(void *context, const struct device_mark *mark, struct error *err)
 {
-        int r = device_tracks_init(t, trace->dictionary, take, context);
+        struct device_tracks *t = context;
 
-        if (r < 0)
-                return error_set(err, r, "no memory for the zones of devices");
+        if (!t->zones.clocks.clocks[mark->said.device - 1].is_placed) {
+                t->n_unplaced_marks++;
+                return 0;
+        }
+        t->n_marks++;
+        return t->take_mark(t->context, mark, err);
+}
+
+int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
+                       struct error *err)
+{
+        int r;
+
         if (!t->kept)
                 return 0;
+        if (t->take_mark) {
+                t->zones.take_mark = take_mark;
+                t->zones.mark_context = t;
+        }
         r = device_zones_take(&t->zones, trace, filter, err);
         return r == 0 ? hand_out(t, t->n_kept, err) : r;
 }

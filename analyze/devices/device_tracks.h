@@ -38,11 +38,13 @@ struct device_tracks {
         struct lane_names names;
         struct device_lanes lanes; /* all that zones were placed on, also after the walk */
         device_tracks_take_zone *take;
-        void *context;
-        struct device_zone *kept; /* heap */
+        device_zones_take_mark *take_mark; /* NULL = not wanted; as they come, before and after zones */
+        void *context;                     /* of both */
+        struct device_zone *kept;          /* heap */
         size_t n_kept;
-        uint64_t n_handed;
-        uint64_t n_unplaced; /* zones of devices whose clock was never read: their times are unknown */
+        uint64_t n_handed, n_marks;
+        uint64_t n_unplaced_marks; /* as n_unplaced */
+        uint64_t n_unplaced;       /* zones of devices whose clock was never read: their times are unknown */
 };
 
 /*
@@ -66,10 +68,10 @@ int device_tracks_finish(struct device_tracks *t, struct error *err);
 
 /*
  * device_tracks_take() - go through the trace, if it has devices
- * Returns as device_zones_take().  To be deinitialised in any case.
+ * After device_tracks_init(), and setting `take_mark`.  Returns as device_zones_take().
  */
 int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
-                       device_tracks_take_zone *take, void *context, struct error *err);
+                       struct error *err);
 void device_tracks_deinit(struct device_tracks *t);
 
 /* How many zones were not handed out. */

@@ -346,7 +346,8 @@ static void report_clock(const struct work *w, const struct placed_clock *clock)
         const char *kind = import_clock_kind_name(clock->clock.kind);
         char words[160];
 
-        if (clock->first > clock->last)
+        if (clock->first > clock->last ||
+            (clock->clock.of != 0 && clock->line.bound_ns == IMPORT_BOUND_UNKNOWN))
                 return;
         (void)snprintf(words, sizeof(words), "%.*s%s%s", name.n_bytes < 64 ? (int)name.n_bytes : 64,
                        name.n_bytes != 0 ? name.bytes : "", name.n_bytes != 0 ? ": " : "", kind);

@@ -403,7 +403,8 @@ static int add_devices(struct firefox_profile *p, struct error *err)
         int r;
 
         p->devices = &tracks;
-        r = device_tracks_take(&tracks, p->trace, p->options->filter, take_device_zone, p, err);
+        r = device_tracks_init(&tracks, p->trace->dictionary, take_device_zone, p);
+        r = r < 0 ? no_memory(err, r) : device_tracks_take(&tracks, p->trace, p->options->filter, err);
         p->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
         if (r == 0 && tracks.n_handed == 0)
                 r = loaded_trace_check_found(p->trace, &p->walk, err);

@@ -10,7 +10,6 @@
  * open.
  */
 #include "analyze/devices/device_keys.h"
-#include "analyze/devices/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -18,6 +17,7 @@
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "export/perfetto/chrome_parts.h"
 #include "export/shared/event_spool.h"
 #include "export/shared/export_format.h"
 #include "export/shared/export_frames.h"
@@ -48,46 +48,23 @@ struct chrome_zone {
         uint32_t is_over; /* if false, a wait is left out, and a zone is written as unclosed */
 };
 
-/* The offsets of a thread's open zones in its chain, by depth, and the offset of its pending lock wait. */
-struct chrome_thread {
-        uint64_t *offsets; /* heap */
-        size_t capacity;
-        uint64_t wait_offset;
-};
-
-struct chrome_export {
-        struct loaded_trace *trace;
-        struct export_totals *totals;
-        const struct trace_filter *filter;
-        struct trace_walk walk;
-        struct event_spool spool;
-        struct process_names names;
-        struct lock_waits lock_waits;
-        struct device_keys keys;
-        uint64_t n_flows;              /* from zones to the work of devices */
-        struct chrome_thread *threads; /* heap; by id - 1 */
-        struct json_out json;
-        struct byte_buffer name; /* of an arrow's end */
-};
-
 static uint32_t words_chain(const struct chrome_export *x)
 {
         return x->names.n_threads;
 }
 
-static void put_time(struct json_out *j, const char *key, uint64_t time_ns)
+void chrome_export_put_time(struct chrome_export *x, const char *key, uint64_t time_ns)
 {
-        json_out_key(j, key);
-        json_out_decimal(j, time_ns, DIGITS_OF_US);
+        json_out_key(&x->json, key);
+        json_out_decimal(&x->json, time_ns, DIGITS_OF_US);
 }
 
-static uint64_t since_start(const struct chrome_export *x, uint64_t time_ns)
+uint64_t chrome_export_since_start(const struct chrome_export *x, uint64_t time_ns)
 {
         return time_ns > x->trace->start_ns ? time_ns - x->trace->start_ns : 0;
 }
 
-/* The members that all events have. */
-static void begin_event(struct chrome_export *x, const char *phase, uint32_t thread)
+void chrome_export_begin_event(struct chrome_export *x, const char *phase, uint32_t thread)
 {
         json_out_open(&x->json, '{');
         json_out_pair_words(&x->json, "ph", phase);
@@ -97,7 +74,7 @@ static void begin_event(struct chrome_export *x, const char *phase, uint32_t thr
         json_out_pair_number(&x->json, "tid", process_names_tid(&x->names, thread));
 }
 
-static void end_event(struct chrome_export *x)
+void chrome_export_end_event(struct chrome_export *x)
 {
         json_out_close(&x->json, '}');
         json_out_line(&x->json);
@@ -167,12 +144,12 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 static void write_instant(struct chrome_export *x, uint32_t thread, const struct trace_event *event,
                           const char *category, struct text_view name)
 {
-        begin_event(x, "i", thread);
-        put_time(&x->json, "ts", since_start(x, event->time_ns));
+        chrome_export_begin_event(x, "i", thread);
+        chrome_export_put_time(x, "ts", chrome_export_since_start(x, event->time_ns));
         json_out_pair_words(&x->json, "s", "t");
         json_out_pair_words(&x->json, "cat", category);
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
-        end_event(x);
+        chrome_export_end_event(x);
 }
 
 /* Tracy takes the key in args as the plot's name; Perfetto shows the event's name and the key. */
@@ -181,8 +158,8 @@ static void write_plot(struct chrome_export *x, uint32_t thread, const struct tr
         struct text_view name = trace_dictionary_text(x->trace->dictionary, (uint32_t)event->plot_i64.name);
         double real;
 
-        begin_event(x, "C", thread);
-        put_time(&x->json, "ts", since_start(x, event->time_ns));
+        chrome_export_begin_event(x, "C", thread);
+        chrome_export_put_time(x, "ts", chrome_export_since_start(x, event->time_ns));
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
         json_out_key(&x->json, "args");
         json_out_open(&x->json, '{');
@@ -194,7 +171,7 @@ static void write_plot(struct chrome_export *x, uint32_t thread, const struct tr
                 json_out_real(&x->json, real);
         }
         json_out_close(&x->json, '}');
-        end_event(x);
+        chrome_export_end_event(x);
 }
 
 static void write_frame(struct chrome_export *x, uint32_t thread, const struct trace_event *event)
@@ -289,8 +266,7 @@ static int read_words(struct spool_cursor *words, const struct chrome_zone *zone
         return 0;
 }
 
-/* "file:line", where Tracy looks for it. */
-static void put_source(struct chrome_export *x, const struct trace_location *location)
+void chrome_export_put_source(struct chrome_export *x, const struct trace_location *location)
 {
         struct text_view file = trace_dictionary_text(x->trace->dictionary, location->file);
         struct byte_buffer source = { .data = NULL };
@@ -325,13 +301,11 @@ static void put_arguments(struct chrome_export *x, const struct chrome_zone *zon
         json_out_close(&x->json, '}');
 }
 
-/*
- * Begins an event with a length: a zone or a wait.  The caller writes the rest, up to the end of the event.
- */
-static void begin_slice(struct chrome_export *x, uint64_t begin_ns, uint64_t end_ns, const char *category)
+void chrome_export_begin_slice(struct chrome_export *x, uint64_t begin_ns, uint64_t end_ns,
+                               const char *category)
 {
-        put_time(&x->json, "ts", since_start(x, begin_ns));
-        put_time(&x->json, "dur", end_ns - begin_ns);
+        chrome_export_put_time(x, "ts", chrome_export_since_start(x, begin_ns));
+        chrome_export_put_time(x, "dur", end_ns - begin_ns);
         json_out_pair_words(&x->json, "cat", category);
 }
 
@@ -346,18 +320,18 @@ static void write_arrow_end(struct chrome_export *x, uint32_t thread, uint64_t t
         wake_arrow_put_name(&x->name, x->trace, end, other);
         if (x->name.failed)
                 x->json.code = -ENOMEM;
-        begin_event(x, "X", thread);
-        begin_slice(x, time_ns, time_ns, WAKE_ARROW_CATEGORY);
+        chrome_export_begin_event(x, "X", thread);
+        chrome_export_begin_slice(x, time_ns, time_ns, WAKE_ARROW_CATEGORY);
         json_out_pair_string(&x->json, "name", (const char *)x->name.data, x->name.used_bytes);
-        end_event(x);
-        begin_event(x, end == WAKE_ARROW_WAKER ? "s" : "f", thread);
-        put_time(&x->json, "ts", since_start(x, time_ns));
+        chrome_export_end_event(x);
+        chrome_export_begin_event(x, end == WAKE_ARROW_WAKER ? "s" : "f", thread);
+        chrome_export_put_time(x, "ts", chrome_export_since_start(x, time_ns));
         json_out_pair_words(&x->json, "cat", WAKE_ARROW_CATEGORY);
         json_out_pair_words(&x->json, "name", WAKE_ARROW_CATEGORY);
         json_out_pair_number(&x->json, "id", x->totals->n_arrows);
         if (end == WAKE_ARROW_WOKEN)
                 json_out_pair_words(&x->json, "bp", "e");
-        end_event(x);
+        chrome_export_end_event(x);
 }
 
 /* The end is not bound to a slice of the whole wait: Perfetto draws arrows to the slice that begins later. */
@@ -412,13 +386,13 @@ static int write_zone(struct chrome_export *x, uint32_t thread, const struct chr
                 return r;
         if (name.n_bytes == 0)
                 name = export_frames_zone_name(x->trace->dictionary, zone->location);
-        begin_event(x, "X", thread);
-        begin_slice(x, zone->begin_ns, zone->end_ns, "zone");
+        chrome_export_begin_event(x, "X", thread);
+        chrome_export_begin_slice(x, zone->begin_ns, zone->end_ns, "zone");
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
-        put_source(x, location);
+        chrome_export_put_source(x, location);
         put_arguments(x, zone, text);
         put_keys(x, thread, zone);
-        end_event(x);
+        chrome_export_end_event(x);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
 
@@ -435,10 +409,10 @@ static int write_wait(struct chrome_export *x, uint32_t thread, const struct chr
         byte_buffer_add(&name, lock.bytes, lock.n_bytes);
         if (name.failed)
                 x->json.code = -ENOMEM;
-        begin_event(x, "X", thread);
-        begin_slice(x, wait->begin_ns, wait->end_ns, "lock");
+        chrome_export_begin_event(x, "X", thread);
+        chrome_export_begin_slice(x, wait->begin_ns, wait->end_ns, "lock");
         json_out_pair_string(&x->json, "name", (const char *)name.data, name.used_bytes);
-        end_event(x);
+        chrome_export_end_event(x);
         byte_buffer_deinit(&name);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
@@ -468,13 +442,13 @@ static void write_name(struct chrome_export *x, uint32_t thread, const char *wha
 {
         if (name.n_bytes == 0)
                 return;
-        begin_event(x, "M", thread);
+        chrome_export_begin_event(x, "M", thread);
         json_out_pair_words(&x->json, "name", what);
         json_out_key(&x->json, "args");
         json_out_open(&x->json, '{');
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
         json_out_close(&x->json, '}');
-        end_event(x);
+        chrome_export_end_event(x);
 }
 
 static int write_threads(struct chrome_export *x, struct error *err)
@@ -493,180 +467,22 @@ static int write_threads(struct chrome_export *x, struct error *err)
         return r < 0 ? r : 0;
 }
 
-/* ------------------------------------------------------------------ devices, a thread for each sub-lane */
-
-static void begin_device_event(struct chrome_export *x, const char *phase, uint32_t device, uint32_t track)
+/* Where 0 of the file is on clocks of the host, so that hyprof import can place it into a recording. */
+static void put_clocks(struct chrome_export *x)
 {
-        const struct trace_device *row = trace_dictionary_row(x->trace->dictionary, TRACE_TABLE_DEVICES,
-                                                              device);
+        struct text_view clock = loaded_trace_meta(x->trace, "timeline_clock"); /* of an import */
+        uint64_t realtime_ns = loaded_trace_meta_number(x->trace, "start_realtime_ns");
 
+        json_out_key(&x->json, "otherData");
         json_out_open(&x->json, '{');
-        json_out_pair_words(&x->json, "ph", phase);
-        json_out_pair_number(&x->json, "pid", process_names_pid_number(&x->names, row->process));
-        json_out_pair_number(&x->json, "tid", 2 * (uint64_t)PROCESS_NAMES_FIBER_TID + track);
-}
-
-static void put_string_arg(struct chrome_export *x, const char *key, uint32_t string)
-{
-        struct text_view text = trace_dictionary_text(x->trace->dictionary, string);
-
-        if (text.n_bytes != 0)
-                json_out_pair_string(&x->json, key, text.bytes, text.n_bytes);
-}
-
-static void end_flow(struct chrome_export *x, uint64_t time_ns)
-{
-        put_time(&x->json, "ts", since_start(x, time_ns));
-        json_out_pair_words(&x->json, "cat", "device");
-        json_out_pair_words(&x->json, "name", "key");
-        json_out_pair_number(&x->json, "id", x->n_flows);
-        end_event(x);
-}
-
-/*
- * An arrow from the zone of a thread with its key, if that is in the file and does not begin later.  Both
- * ends are bound to the slices that are open then.
- */
-static void write_flow(struct chrome_export *x, const struct device_zone *zone, uint32_t track)
-{
-        const struct device_key_zone *host = device_keys_find(&x->keys, zone);
-
-        if (!host || !host->is_seen || host->begin_ns > zone->begin_ns)
-                return;
-        x->n_flows++;
-        begin_event(x, "s", host->thread);
-        end_flow(x, host->begin_ns);
-        begin_device_event(x, "f", zone->device, track);
-        json_out_pair_words(&x->json, "bp", "e");
-        end_flow(x, zone->begin_ns);
-}
-
-static int write_device_zone(void *context, const struct device_zone *zone, const struct device_place *place,
-                             struct error *err)
-{
-        struct chrome_export *x = context;
-        const struct trace_dictionary *d = x->trace->dictionary;
-        struct text_view name = export_frames_zone_name(d, zone->location);
-
-        begin_device_event(x, "X", zone->device, place->track);
-        begin_slice(x, zone->begin_ns, zone->end_ns, "device");
-        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
-        put_source(x, trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, zone->location));
-        json_out_key(&x->json, "args");
-        json_out_open(&x->json, '{');
-        json_out_pair_number(&x->json, "lane", zone->lane);
-        if (device_zone_has_key(zone))
-                json_out_pair_id(&x->json, "key", zone->key);
-        put_string_arg(x, "key_kind", zone->space);
-        put_string_arg(x, "text", zone->text);
+        if (clock.n_bytes != 0)
+                json_out_pair_string(&x->json, "hyprof_clock", clock.bytes, clock.n_bytes);
+        else
+                json_out_pair_words(&x->json, "hyprof_clock", "CLOCK_MONOTONIC_RAW");
+        json_out_pair_id(&x->json, "hyprof_start_ns", x->trace->start_ns);
+        if (realtime_ns != 0)
+                json_out_pair_id(&x->json, "hyprof_start_realtime_ns", realtime_ns);
         json_out_close(&x->json, '}');
-        json_out_pair_number(&x->json, "device", zone->device);
-        end_event(x);
-        write_flow(x, zone, place->track);
-        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
-}
-
-/* How exact the places of its zones are stands beside the name. */
-static void put_lane(struct chrome_export *x, const struct device_tracks *tracks,
-                     const struct device_lane_track *track)
-{
-        char words[CLOCK_FIT_WORDS_BYTES];
-
-        byte_buffer_clear(&x->name);
-        lane_names_put_whole(&tracks->names, &x->name, track->key.device, track->key.lane, track->sublane);
-        if (x->name.failed)
-                x->json.code = -ENOMEM;
-        json_out_pair_string(&x->json, "name", (const char *)x->name.data, x->name.used_bytes);
-        json_out_pair_words(&x->json, "clock",
-                            clock_fit_words(&tracks->zones.clocks.clocks[track->key.device - 1].fit, words));
-}
-
-static void write_lane_names(struct chrome_export *x, const struct device_tracks *tracks)
-{
-        for (uint32_t i = 1; i <= tracks->lanes.n_tracks; i++) {
-                const struct device_lane_track *track = &tracks->lanes.tracks[i - 1];
-
-                begin_device_event(x, "M", track->key.device, i);
-                json_out_pair_words(&x->json, "name", "thread_name");
-                json_out_key(&x->json, "args");
-                json_out_open(&x->json, '{');
-                put_lane(x, tracks, track);
-                json_out_close(&x->json, '}');
-                end_event(x);
-        }
-}
-
-static void begin_description(struct chrome_export *x, const char *what, uint32_t device)
-{
-        begin_device_event(x, "M", device, 0);
-        json_out_pair_words(&x->json, "name", what);
-        json_out_key(&x->json, "args");
-        json_out_open(&x->json, '{');
-        json_out_pair_number(&x->json, "device", device);
-}
-
-static void end_description(struct chrome_export *x)
-{
-        json_out_close(&x->json, '}');
-        end_event(x);
-}
-
-static void put_parent(struct chrome_export *x, uint32_t track)
-{
-        const struct trace_track *row = trace_dictionary_row(x->trace->dictionary, TRACE_TABLE_TRACKS, track);
-
-        json_out_pair_number(&x->json, "parent", row->number);
-}
-
-/*
- * Devices and the tree of their lanes, before what is on them, so that hyprof import makes devices of them
- * again.  Other tools pass over metadata with names of their own.
- */
-static void describe_devices(struct chrome_export *x)
-{
-        static const char *const kinds[] = {
-#define X(id, name) [id] = #name,
-                TRACE_TRACK_KINDS(X)
-#undef X
-        };
-        const struct trace_dictionary *d = x->trace->dictionary;
-        uint32_t n_devices = trace_dictionary_count(d, TRACE_TABLE_DEVICES);
-
-        for (uint32_t i = 1; i <= n_devices; i++) {
-                const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, i);
-
-                begin_description(x, "hyprof_device", i);
-                put_string_arg(x, "name", row->name);
-                end_description(x);
-        }
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_TRACKS); i++) {
-                const struct trace_track *row = trace_dictionary_row(d, TRACE_TABLE_TRACKS, i);
-
-                begin_description(x, "hyprof_lane", row->device);
-                json_out_pair_number(&x->json, "lane", row->number);
-                if (row->parent != 0)
-                        put_parent(x, row->parent);
-                json_out_pair_words(&x->json, "kind",
-                                    kinds[row->kind <= TRACE_TRACK_STREAM ? row->kind : TRACE_TRACK_OTHER]);
-                put_string_arg(x, "name", row->name);
-                end_description(x);
-        }
-}
-
-static int write_devices(struct chrome_export *x, struct error *err)
-{
-        struct device_tracks tracks;
-        int r;
-
-        describe_devices(x);
-        r = device_tracks_take(&tracks, x->trace, x->filter, write_device_zone, x, err);
-
-        write_lane_names(x, &tracks);
-        x->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
-        if (r == 0 && tracks.n_handed == 0)
-                r = loaded_trace_check_found(x->trace, &x->walk, err);
-        device_tracks_deinit(&tracks);
-        return r;
 }
 
 static int write_file(struct chrome_export *x, struct error *err)
@@ -675,6 +491,7 @@ static int write_file(struct chrome_export *x, struct error *err)
 
         json_out_open(&x->json, '{');
         json_out_pair_words(&x->json, "displayTimeUnit", "ns");
+        put_clocks(x);
         json_out_key(&x->json, "traceEvents");
         json_out_open(&x->json, '[');
         json_out_line(&x->json);
@@ -686,7 +503,7 @@ static int write_file(struct chrome_export *x, struct error *err)
         process_names_learn(&x->names, &x->walk);
         r = write_threads(x, err);
         if (r == 0)
-                r = write_devices(x, err);
+                r = chrome_devices_write(x, err);
         json_out_close(&x->json, ']');
         json_out_close(&x->json, '}');
         json_out_line(&x->json);
@@ -732,8 +549,7 @@ done:
         r = write_file(x, err);
         export_totals_leave_out(x->totals, &x->walk,
                                 1U << EXPORT_LEFT_OUT_SAMPLES | 1U << EXPORT_LEFT_OUT_SWITCHES |
-                                        1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS |
-                                        1U << EXPORT_LEFT_OUT_DEVICE_VALUES);
+                                        1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS);
         x->totals->left_out[EXPORT_LEFT_OUT_LOCKS] -= 2 * x->lock_waits.n_waits;
         return r;
 }

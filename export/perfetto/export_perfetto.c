@@ -66,7 +66,7 @@ static void annotate_string(const struct perfetto_export *e, struct byte_buffer 
                 perfetto_packets_annotate_text(b, name, text.bytes, text.n_bytes);
 }
 
-/* From here arrows go to the work that devices did for the zone.  hyprof import reads the first key. */
+/* From here arrows go to the work that devices did for the zone.  hyprof import reads the keys. */
 static void put_flows(struct perfetto_export *e, struct byte_buffer *b, const struct walked_thread *thread,
                       const struct trace_event *begin)
 {
@@ -75,10 +75,10 @@ static void put_flows(struct perfetto_export *e, struct byte_buffer *b, const st
 
         for (uint32_t i = 0; i < n; i++)
                 protobuf_writer_put_fixed64(b, PERFETTO_EVENT_FLOW, FIRST_KEY_FLOW + keys[i]);
-        if (n == 0)
-                return;
-        perfetto_packets_annotate_number(b, "hyprof_key", (int64_t)e->keys.zones[keys[0]].key);
-        annotate_string(e, b, "hyprof_key_kind", e->keys.zones[keys[0]].space);
+        for (uint32_t i = 0; i < n; i++) {
+                perfetto_packets_annotate_number(b, "hyprof_key", (int64_t)e->keys.zones[keys[i]].key);
+                annotate_string(e, b, "hyprof_key_kind", e->keys.zones[keys[i]].space);
+        }
 }
 
 static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
@@ -374,6 +374,30 @@ static void put_flow(struct perfetto_export *e, struct byte_buffer *b, const str
                                             FIRST_KEY_FLOW + (uint64_t)(host - e->keys.zones));
 }
 
+static void annotate_work(const struct perfetto_export *e, struct byte_buffer *b, uint64_t key,
+                          uint32_t space, uint32_t text)
+{
+        if (key != 0 || space != 0)
+                perfetto_packets_annotate_number(b, "key", (int64_t)key);
+        annotate_string(e, b, "key_kind", space);
+        annotate_string(e, b, "text", text);
+}
+
+static void put_source(const struct perfetto_export *e, struct byte_buffer *b, uint32_t location)
+{
+        const struct trace_location *row = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_LOCATIONS,
+                                                                location);
+        struct text_view file = trace_dictionary_text(e->trace->dictionary, row->file);
+        size_t source;
+
+        if (file.n_bytes == 0)
+                return;
+        source = protobuf_writer_begin(b, PERFETTO_EVENT_LOCATION);
+        protobuf_writer_put_text(b, PERFETTO_LOCATION_FILE, file.bytes, file.n_bytes);
+        protobuf_writer_put_number(b, PERFETTO_LOCATION_LINE, row->line);
+        protobuf_writer_end(b, source);
+}
+
 static int put_device_begin(struct perfetto_export *e, uint64_t uuid, const struct device_zone *zone)
 {
         struct text_view name = export_frames_zone_name(e->trace->dictionary, zone->location);
@@ -383,10 +407,8 @@ static int put_device_begin(struct perfetto_export *e, uint64_t uuid, const stru
         protobuf_writer_put_number(b, PERFETTO_EVENT_TRACK, uuid);
         protobuf_writer_put_text(b, PERFETTO_EVENT_NAME, name.bytes, name.n_bytes);
         perfetto_packets_annotate_number(b, "lane", zone->lane);
-        if (device_zone_has_key(zone))
-                perfetto_packets_annotate_number(b, "key", (int64_t)zone->key);
-        annotate_string(e, b, "key_kind", zone->space);
-        annotate_string(e, b, "text", zone->text);
+        annotate_work(e, b, zone->key, zone->space, zone->text);
+        put_source(e, b, zone->location);
         put_flow(e, b, zone);
         protobuf_writer_end(b, message);
         return perfetto_packets_end(&e->packets);
@@ -412,13 +434,81 @@ static int put_device_zone(void *context, const struct device_zone *zone, const 
         return complain_of(r, err);
 }
 
+static int put_device_moment(struct perfetto_export *e, const struct device_mark *mark)
+{
+        const struct perfetto_track_key key = {
+                .kind = PERFETTO_TRACK_LANE,
+                .owner = mark->said.device,
+                .name = mark->said.lane,
+        };
+        struct text_view name = export_frames_zone_name(e->trace->dictionary, mark->said.location);
+        struct byte_buffer *b;
+        uint64_t uuid;
+        size_t message;
+        int r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
+
+        if (r < 0)
+                return r;
+        b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_TRACKS, mark->time_ns);
+        message = perfetto_packets_begin_event(b, PERFETTO_TYPE_INSTANT);
+        protobuf_writer_put_number(b, PERFETTO_EVENT_TRACK, uuid);
+        protobuf_writer_put_text(b, PERFETTO_EVENT_NAME, name.bytes, name.n_bytes);
+        perfetto_packets_annotate_number(b, "lane", mark->said.lane);
+        annotate_work(e, b, mark->said.key, mark->said.space, mark->said.text);
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+/* An integer that the format has no room for is a double. */
+static int put_device_value(struct perfetto_export *e, const struct device_mark *mark)
+{
+        const struct trace_plot *plot = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_PLOTS,
+                                                             mark->said.plot);
+        const struct perfetto_track_key key = {
+                .kind = PERFETTO_TRACK_DEVICE_PLOT,
+                .owner = mark->said.device,
+                .name = plot->name,
+                .sublane = mark->said.lane,
+        };
+        struct byte_buffer *b;
+        uint64_t uuid, bits;
+        size_t message;
+        int r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
+
+        if (r < 0)
+                return r;
+        b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_TRACKS, mark->time_ns);
+        message = perfetto_packets_begin_event(b, PERFETTO_TYPE_COUNTER);
+        protobuf_writer_put_number(b, PERFETTO_EVENT_TRACK, uuid);
+        memcpy(&bits, &mark->said.value, sizeof(bits));
+        if (mark->said.kind == TRACE_VALUE_DOUBLE ||
+            (mark->said.kind == TRACE_VALUE_UNSIGNED && mark->said.bits > INT64_MAX))
+                protobuf_writer_put_fixed64(b, PERFETTO_EVENT_COUNTER_DOUBLE, bits);
+        else
+                protobuf_writer_put_signed(b, PERFETTO_EVENT_COUNTER, (int64_t)mark->said.bits);
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+static int put_device_mark(void *context, const struct device_mark *mark, struct error *err)
+{
+        struct perfetto_export *e = context;
+
+        return complain_of(mark->said.plot != 0 ? put_device_value(e, mark) : put_device_moment(e, mark),
+                           err);
+}
+
 static int put_devices(struct perfetto_export *e, struct error *err)
 {
         struct device_tracks tracks;
-        int r = device_tracks_take(&tracks, e->trace, e->options->filter, put_device_zone, e, err);
+        int r = complain_of(device_tracks_init(&tracks, e->trace->dictionary, put_device_zone, e), err);
 
+        tracks.take_mark = put_device_mark;
+        if (r == 0)
+                r = device_tracks_take(&tracks, e->trace, e->options->filter, err);
         e->totals.left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
-        if (r == 0 && tracks.n_handed == 0)
+        e->totals.left_out[EXPORT_LEFT_OUT_DEVICE_VALUES] = tracks.n_unplaced_marks;
+        if (r == 0 && tracks.n_handed == 0 && tracks.n_marks == 0)
                 r = loaded_trace_check_found(e->trace, &e->walk, err);
         device_tracks_deinit(&tracks);
         return r;
@@ -616,7 +706,6 @@ int export_perfetto(struct loaded_trace *trace, const struct export_options *opt
                 r = write_trace(&e, err);
         if (r == 0) {
                 e.totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.samples.frames.n_cut;
-                export_totals_leave_out(&e.totals, &e.walk, 1U << EXPORT_LEFT_OUT_DEVICE_VALUES);
                 *ret_totals = e.totals;
         }
         lock_waits_deinit(&e.lock_waits);

@@ -85,6 +85,7 @@ enum perfetto_event_field {
         PERFETTO_EVENT_CATEGORY = 22,
         PERFETTO_EVENT_NAME = 23,
         PERFETTO_EVENT_COUNTER = 30,
+        PERFETTO_EVENT_LOCATION = 33,
         PERFETTO_EVENT_LOCATION_IID = 34,
         PERFETTO_EVENT_COUNTER_DOUBLE = 44,
         PERFETTO_EVENT_FLOW = 47,             /* fixed64: an arrow from one event to the next with it */
@@ -184,6 +185,7 @@ enum perfetto_task_state {
 
 /* How descriptions of devices, and of further tracks of a lane, begin; pftrace_fields.h has them as well. */
 #define PERFETTO_DEVICE_WORDS  "hyprof device"
+#define PERFETTO_BOUND_WORDS   "; bound " /* nanoseconds, " ns" */
 #define PERFETTO_SUBLANE_WORDS "hyprof sub-lane: zones of a lane that cross"
 
 #endif /* EXPORT_PERFETTO_PERFETTO_FIELDS_H */

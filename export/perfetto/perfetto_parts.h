@@ -82,19 +82,20 @@ void perfetto_packets_annotate_number(struct byte_buffer *b, const char *name, i
  */
 
 enum perfetto_track_kind {
-        PERFETTO_TRACK_PLOT,   /* a counter of a process */
-        PERFETTO_TRACK_FRAMES, /* of a process */
-        PERFETTO_TRACK_LOCKS,  /* of a thread: its waits */
-        PERFETTO_TRACK_DEVICE, /* of a process: a device, which is the key's owner; around its lanes */
-        PERFETTO_TRACK_LANE,   /* of a device, which is the key's owner: a sub-lane */
+        PERFETTO_TRACK_PLOT,        /* a counter of a process */
+        PERFETTO_TRACK_FRAMES,      /* of a process */
+        PERFETTO_TRACK_LOCKS,       /* of a thread: its waits */
+        PERFETTO_TRACK_DEVICE,      /* of a process: a device, which is the key's owner; around its lanes */
+        PERFETTO_TRACK_LANE,        /* of a device, which is the key's owner: a sub-lane */
+        PERFETTO_TRACK_DEVICE_PLOT, /* a counter of a lane of a device, which is the key's owner */
 };
 
 /* No padding: compared as bytes. */
 struct perfetto_track_key {
-        uint32_t kind;  /* enum perfetto_track_kind */
-        uint32_t owner; /* process, thread or device */
-        uint32_t name;  /* string; 0 = none; of a lane: its number */
-        uint32_t sublane;
+        uint32_t kind;    /* enum perfetto_track_kind */
+        uint32_t owner;   /* process, thread or device */
+        uint32_t name;    /* string; 0 = none; of a lane: its number */
+        uint32_t sublane; /* of a counter of a device: the lane */
 };
 
 struct perfetto_tracks {

@@ -7,6 +7,8 @@
 #include "export/shared/protobuf_writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -329,14 +331,20 @@ static int tell_lane(struct perfetto_tracks *t, const struct perfetto_track_key 
         return r;
 }
 
-/* "hyprof device; placed within 0.3 us": hyprof import makes a device of it by the first words. */
+/*
+ * "hyprof device; placed within 0.3 us; bound 312 ns": hyprof import makes a device of it by the first words,
+ * and a bound, if it is proven, of the last ones.
+ */
 static void describe_device(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t device)
 {
-        char placed[CLOCK_FIT_WORDS_BYTES], words[CLOCK_FIT_WORDS_BYTES + sizeof(PERFETTO_DEVICE_WORDS) + 2];
+        const struct clock_fit *fit = &t->clocks.clocks[device - 1].fit;
+        char placed[CLOCK_FIT_WORDS_BYTES];
+        char words[CLOCK_FIT_WORDS_BYTES + sizeof(PERFETTO_DEVICE_WORDS PERFETTO_BOUND_WORDS) + 32];
+        int n = snprintf(words, sizeof(words), PERFETTO_DEVICE_WORDS "; %s", clock_fit_words(fit, placed));
 
-        (void)snprintf(words, sizeof(words), PERFETTO_DEVICE_WORDS "; %s",
-                       clock_fit_words(&t->clocks.clocks[device - 1].fit, placed));
-
+        if (fit->quality == CLOCK_PROVEN)
+                (void)snprintf(words + n, sizeof(words) - (size_t)n, PERFETTO_BOUND_WORDS "%" PRIu64 " ns",
+                               fit->bound_ns);
         protobuf_writer_put_number(b, PERFETTO_TRACK_CHILD_ORDER, PERFETTO_ORDER_EXPLICIT);
         protobuf_writer_put_words(b, PERFETTO_TRACK_DESCRIPTION, words);
 }
@@ -410,6 +418,31 @@ static int tell_lanes(struct perfetto_tracks *t, const struct perfetto_track_key
         return r;
 }
 
+/* A counter, below the lane that its values are of. */
+static int tell_device_plot(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t uuid)
+{
+        const struct perfetto_track_key lane = { .kind = PERFETTO_TRACK_LANE,
+                                                 .owner = key->owner,
+                                                 .name = key->sublane };
+        struct byte_buffer *b;
+        size_t track;
+        uint32_t id;
+        int r = add_key(t, &lane, &id);
+
+        if (r == 1)
+                r = tell_lanes(t, &lane, id);
+        if (r < 0)
+                return r;
+        b = perfetto_packets_begin(t->packets, PERFETTO_SEQUENCE_HEAD, t->trace->start_ns);
+        track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, uuid);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT, UUID_NAMED(id));
+        put_string(t, b, PERFETTO_TRACK_NAME, key->name);
+        put_counter(t, b, key->name);
+        protobuf_writer_end(b, track);
+        return perfetto_packets_end(t->packets);
+}
+
 int perfetto_tracks_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t *ret_uuid,
                           bool **ret_open)
 {
@@ -417,8 +450,9 @@ int perfetto_tracks_named(struct perfetto_tracks *t, const struct perfetto_track
         int r = add_key(t, key, &id);
 
         if (r == 1)
-                r = key->kind == PERFETTO_TRACK_LANE ? tell_lanes(t, key, id)
-                                                     : tell_named(t, key, UUID_NAMED(id));
+                r = key->kind == PERFETTO_TRACK_LANE          ? tell_lanes(t, key, id)
+                    : key->kind == PERFETTO_TRACK_DEVICE_PLOT ? tell_device_plot(t, key, UUID_NAMED(id))
+                                                              : tell_named(t, key, UUID_NAMED(id));
         if (r < 0)
                 return r;
         *ret_uuid = UUID_NAMED(id);

@@ -9,6 +9,7 @@
 #include "import/json/trace_event_devices.h"
 #include "import/json/trace_event_flows.h"
 #include "import/json/trace_event_head.h"
+#include "import/json/trace_event_number.h"
 #include "import/json/trace_event_row.h"
 #include "import/json/trace_event_tracks.h"
 #include "import/rows/import_rows.h"
@@ -21,7 +22,6 @@
 
 #define ARGS_BYTES_MAX 4096 /* of a span's arguments; the rest is cut off */
 #define CHAIN_BYTES    (4 * TRACE_EVENT_ID_BYTES)
-#define NUMBER_BYTES   64
 #define N_PHASES       128
 /* The year 2001: PyTorch's times without a base are since 1970. */
 #define REALTIME_LEAST_NS UINT64_C(1000000000000000000)
@@ -45,7 +45,7 @@ struct reader {
         uint64_t some_ticks;                                    /* of an event */
         bool has_ticks;
         uint64_t n_phases[N_PHASES]; /* left out, by phase */
-        uint64_t n_samples, n_long_args, n_further_keys, n_sort_indexes, n_system;
+        uint64_t n_samples, n_long_args, n_sort_indexes, n_system;
 };
 
 /* Takes one event.  Returns 0, -errno with words, or -EBADMSG and -E2BIG: it is malformed. */
@@ -127,8 +127,8 @@ static int add_location(struct reader *r, struct json_value value, struct import
         return add_string(r, value, &span->file, err);
 }
 
-/* The first of hyprof's keys of a span; a span in a file has one, the rest is counted. */
-static int add_own_key(struct reader *r, struct json_value keys, struct import_key *key, struct error *err)
+/* hyprof's keys of a zone. */
+static int add_own_keys(struct reader *r, struct json_value keys, struct import_key *key, struct error *err)
 {
         static const struct json_value no_kind = { .kind = JSON_STRING, .text = { "key", 3 } };
         struct json_pull p = json_pull_inside(keys);
@@ -143,16 +143,13 @@ static int add_own_key(struct reader *r, struct json_value keys, struct import_k
                 if (one.kind != JSON_OBJECT || json_pull_find(one, "key", &number) != 1 ||
                     !json_pull_unsigned(number.text, &found.value))
                         continue;
-                if (key->kind != 0) {
-                        r->n_further_keys++;
-                        continue;
-                }
                 if (json_pull_find(one, "kind", &kind) != 1 || kind.kind != JSON_STRING)
                         kind = no_kind;
                 e = add_string(r, kind, &found.kind, err);
+                if (e == 0)
+                        e = import_rows_add_key(r->rows, key, found, err);
                 if (e < 0)
                         return e;
-                *key = found;
         }
         return 0;
 }
@@ -170,9 +167,11 @@ static int add_device_text(struct reader *r, struct json_value args, struct impo
 static int add_device_parts(struct reader *r, struct event *event, struct import_span *span,
                             struct error *err)
 {
-        struct json_value number, kind = { .kind = JSON_STRING, .text = { "key", 3 } };
-        int e = trace_event_devices_lane(&r->devices, event->row, &span->track, err);
+        struct json_value number, kind = { .kind = JSON_STRING, .text = { "key", 3 } }, lane;
+        int e = -EBADMSG;
 
+        if (json_pull_find(event->row->args, "lane", &lane) == 1)
+                e = trace_event_devices_lane(&r->devices, event->row, lane, &span->track, err);
         if (e == -EBADMSG)
                 return refuse(event, "work of a device without a lane");
         if (e == 0)
@@ -271,7 +270,7 @@ static int take_whole(struct reader *r, struct event *event, struct error *err)
                 if (e == 0)
                         e = add_args(r, event->row->args, &span.text, err);
                 if (e == 0)
-                        e = add_own_key(r, event->row->keys, &span.key, err);
+                        e = add_own_keys(r, event->row->keys, &span.key, err);
         }
         if (e == 0)
                 e = add_string(r, event->row->name, &span.name, err);
@@ -315,10 +314,28 @@ static int take_instant(struct reader *r, struct event *event, uint32_t track, s
         return e < 0 ? e : import_rows_instant(r->rows, &instant, err);
 }
 
+static int take_device_mark(struct reader *r, struct event *event, struct error *err)
+{
+        struct import_span span = { .track = 0 };
+        struct import_instant instant = { .time = event->ticks };
+        int e = add_device_parts(r, event, &span, err);
+
+        if (e == 0)
+                e = add_string(r, event->row->name, &instant.name, err);
+        instant.track = span.track;
+        instant.text = span.text;
+        instant.key = span.key;
+        return e < 0 ? e : import_rows_instant(r->rows, &instant, err);
+}
+
 static int take_mark(struct reader *r, struct event *event, struct error *err)
 {
         uint32_t track;
-        int e = trace_event_tracks_thread(&r->tracks, event->row, &track, err);
+        int e;
+
+        if (trace_event_devices_has(&r->devices, event->row))
+                return take_device_mark(r, event, err);
+        e = trace_event_tracks_thread(&r->tracks, event->row, &track, err);
 
         return e < 0 ? e : take_instant(r, event, track, (struct import_key){ .kind = 0 }, err);
 }
@@ -429,36 +446,6 @@ static int take_flow(struct reader *r, struct event *event, struct error *err)
 
 /* ------------------------------------------------------------------ counters */
 
-/* An integer exactly, anything else as a double. */
-static bool read_number(struct json_value value, struct import_value *ret)
-{
-        char text[NUMBER_BYTES];
-        int64_t integer;
-        double real;
-
-        if (value.kind != JSON_NUMBER && value.kind != JSON_STRING)
-                return false;
-        ret->kind = IMPORT_VALUE_UNSIGNED;
-        if (json_pull_unsigned(value.text, &ret->bits) && ret->bits > INT64_MAX)
-                return true;
-        /* Judges what is a number; its value counts where there is no fraction. */
-        if (!json_pull_decimal(value.text, 0, &integer) || value.text.n_bytes >= sizeof(text))
-                return false;
-        if (!memchr(value.text.bytes, '.', value.text.n_bytes) &&
-            !memchr(value.text.bytes, 'e', value.text.n_bytes) &&
-            !memchr(value.text.bytes, 'E', value.text.n_bytes)) {
-                ret->kind = IMPORT_VALUE_SIGNED;
-                memcpy(&ret->bits, &integer, sizeof(integer));
-                return true;
-        }
-        memcpy(text, value.text.bytes, value.text.n_bytes);
-        text[value.text.n_bytes] = '\0';
-        real = strtod(text, NULL);
-        ret->kind = IMPORT_VALUE_DOUBLE;
-        memcpy(&ret->bits, &real, sizeof(real));
-        return true;
-}
-
 /* "memory", "memory.used", "memory[7].used". */
 static int name_counter(struct reader *r, const struct trace_event_row *row, struct text_view key,
                         uint32_t *ret_name, struct error *err)
@@ -492,17 +479,26 @@ static int take_counter(struct reader *r, struct event *event, struct error *err
 {
         struct json_pull p = json_pull_inside(event->row->args);
         struct import_value value = { .time = event->ticks };
+        struct trace_event_row named = *event->row; /* the members that are in the counter's name */
         struct json_value number;
         struct text_view key;
         bool is_bad = event->row->args.kind != JSON_OBJECT || !event->row->args.text.bytes;
-        int e = trace_event_tracks_process(&r->tracks, event->row, &value.track, err), n;
+        int e, n;
 
+        if (trace_event_devices_has(&r->devices, event->row)) {
+                e = trace_event_devices_counter(&r->devices, event->row, &value, err);
+                named.id.text.bytes = NULL;
+                if (e == -EBADMSG)
+                        return refuse(event, "a value of a device without a lane");
+        } else {
+                e = trace_event_tracks_process(&r->tracks, event->row, &value.track, err);
+        }
         while (e == 0 && (n = json_pull_member(&p, &key, &number)) != 0) {
-                if (n < 0 || !read_number(number, &value)) {
+                if (n < 0 || !trace_event_number_read(number, &value)) {
                         is_bad = true;
                         continue;
                 }
-                e = name_counter(r, event->row, key, &value.name, err);
+                e = name_counter(r, &named, key, &value.name, err);
                 if (e == 0)
                         e = import_rows_value(r->rows, &value, err);
         }
@@ -657,6 +653,23 @@ static int take_rows(struct reader *r, struct error *err)
 
 /* ------------------------------------------------------------------ the end */
 
+/* hyprof's export says where its zero is. */
+static int place_own_clock(struct reader *r, struct error *err)
+{
+        struct import_reading reading = { .clock = r->clock_id,
+                                          .host = r->clock.own,
+                                          .ticks = (uint64_t)r->shift_ns,
+                                          .host_begin = r->clock.own_ns,
+                                          .host_end = r->clock.own_ns };
+        int e = import_rows_reading(r->rows, &reading, err);
+
+        if (e < 0 || r->clock.own_realtime_ns == 0 || r->clock.own == IMPORT_CLOCK_REALTIME)
+                return e;
+        reading.host = IMPORT_CLOCK_REALTIME;
+        reading.host_begin = reading.host_end = r->clock.own_realtime_ns;
+        return import_rows_reading(r->rows, &reading, err);
+}
+
 /* Where the zero of the file's times is on a clock of the host: a reading at one of its events. */
 static int place_clock(struct reader *r, struct error *err)
 {
@@ -668,6 +681,8 @@ static int place_clock(struct reader *r, struct error *err)
 
         if (!r->has_ticks)
                 return 0;
+        if (r->clock.own != IMPORT_CLOCK_UNKNOWN)
+                return place_own_clock(r, err);
         if (r->clock.has_base || r->clock.has_beginning || is_absolute)
                 reading.host = IMPORT_CLOCK_REALTIME;
         else if (is_monotonic)
@@ -691,8 +706,7 @@ static void count_left_out(struct reader *r)
                 { "sort index", r->n_sort_indexes },
                 { "system's trace", r->n_system },
                 { "arguments beyond 4 KiB", r->n_long_args },
-                { "further keys of a zone", r->n_further_keys },
-                { "bound of a device's clock", r->devices.n_devices },
+                { "bound of a device's clock", r->devices.n_no_bound },
         };
 
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)

@@ -2,8 +2,31 @@
 #include "import/json/trace_event_head.h"
 
 #include "import/json/trace_event_row.h"
+#include "import/rows/import_clocks.h"
 
 #include <string.h>
+
+/* By its name, as import_clock_kind_name() says it. */
+static enum import_clock_kind kind_of(struct text_view name)
+{
+        for (int kind = IMPORT_CLOCK_RAW; kind < IMPORT_CLOCK_TSC; kind++)
+                if (text_view_is(name, import_clock_kind_name((enum import_clock_kind)kind)))
+                        return (enum import_clock_kind)kind;
+        return IMPORT_CLOCK_UNKNOWN;
+}
+
+static void take_own(struct trace_event_clock *clock, struct json_value data)
+{
+        struct json_value name, start;
+
+        if (json_pull_find(data, "hyprof_clock", &name) != 1 ||
+            json_pull_find(data, "hyprof_start_ns", &start) != 1)
+                return;
+        clock->own = json_pull_unsigned(start.text, &clock->own_ns) ? kind_of(name.text)
+                                                                    : IMPORT_CLOCK_UNKNOWN;
+        if (json_pull_find(data, "hyprof_start_realtime_ns", &start) == 1)
+                (void)json_pull_unsigned(start.text, &clock->own_realtime_ns);
+}
 
 void trace_event_clock_take(struct trace_event_clock *clock, struct text_view member, struct json_value value)
 {
@@ -15,6 +38,8 @@ void trace_event_clock_take(struct trace_event_clock *clock, struct text_view me
                 clock->has_beginning = json_pull_decimal(value.text, 3, &clock->base_ns);
         } else if (text_view_is(member, "metadata") && json_pull_find(value, "clock-domain", &domain) == 1) {
                 clock->is_monotonic = text_view_is(domain.text, "LINUX_CLOCK_MONOTONIC");
+        } else if (text_view_is(member, "otherData")) {
+                take_own(clock, value);
         }
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/text_view.h"
 #include "import/file/json_pull.h"
+#include "import/rows/import_rows.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +30,9 @@ enum trace_event_writer {
 struct trace_event_clock {
         bool has_base, has_beginning, is_monotonic;
         int64_t base_ns; /* of CLOCK_REALTIME: the zero of all times */
+        /* As hyprof says it: the zero of all times, of that clock and of CLOCK_REALTIME; 0 = not said. */
+        enum import_clock_kind own;
+        uint64_t own_ns, own_realtime_ns;
 };
 
 struct trace_event_head {

@@ -5,11 +5,11 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "import/file/import_source.h"
-#include "import/file/json_pull.h"
 #include "import/file/protobuf_pull.h"
 #include "import/perfetto/pftrace_args.h"
 #include "import/perfetto/pftrace_clocks.h"
 #include "import/perfetto/pftrace_fields.h"
+#include "import/perfetto/pftrace_keys.h"
 #include "import/perfetto/pftrace_packets.h"
 #include "import/perfetto/pftrace_sequences.h"
 #include "import/perfetto/pftrace_tracks.h"
@@ -32,11 +32,11 @@ struct reader {
         struct pftrace_sequences sequences;
         struct pftrace_tracks tracks;
         struct pftrace_args args;
+        struct pftrace_keys keys;
         struct import_slices slices;
         uint32_t flow; /* string */
         uint64_t n_packets[PACKETS_MAX], n_legacy[LEGACY_PHASES];
-        uint64_t n_after_loss, n_no_name, n_extra, n_categories, n_typed, n_flows, n_further_keys;
-        struct byte_buffer room;
+        uint64_t n_after_loss, n_no_name, n_extra, n_categories, n_typed, n_flows;
 };
 
 struct packet {
@@ -51,6 +51,7 @@ struct event {
         uint64_t type, uuid, name_iid, location_iid, delta_us, absolute_us;
         uint64_t flows[FLOWS_MAX];
         unsigned n_flows;
+        uint64_t n_beyond; /* flows beyond FLOWS_MAX */
         struct text_view name, legacy, location;
         uint64_t counter; /* bits */
         bool has_uuid, has_name_iid, has_counter, has_double, has_delta, has_absolute;
@@ -144,12 +145,12 @@ static int read_packet(struct text_view bytes, struct packet *ret)
 
 /* ------------------------------------------------------------------ track events */
 
-static void read_flow(struct reader *r, struct event *event, uint64_t flow)
+static void read_flow(struct event *event, uint64_t flow)
 {
         if (event->n_flows < FLOWS_MAX)
                 event->flows[event->n_flows++] = flow;
         else
-                r->n_flows++;
+                event->n_beyond++;
 }
 
 /* Returns 0, -EBADMSG, or -ENOMEM without words. */
@@ -196,7 +197,7 @@ static int read_event_field(struct reader *r, const struct pftrace_sequence *seq
         case PFTRACE_EVENT_TERMINATING_FLOW:
         case PFTRACE_EVENT_FLOW_OLD:
         case PFTRACE_EVENT_TERMINATING_FLOW_OLD:
-                read_flow(r, event, field->value);
+                read_flow(event, field->value);
                 break;
         case PFTRACE_EVENT_EXTRA_VALUES:
         case PFTRACE_EVENT_EXTRA_DOUBLES:
@@ -353,76 +354,25 @@ static int put_flows(struct reader *r, const struct event *event, struct import_
 
 /* ------------------------------------------------------------------ keys of hyprof's export */
 
-/* The export writes unsigned numbers as signed ones. */
-static bool read_key(struct json_value value, uint64_t *ret)
-{
-        int64_t number;
-
-        if (value.kind != JSON_NUMBER)
-                return false;
-        if (json_pull_unsigned(value.text, ret))
-                return true;
-        if (!json_pull_decimal(value.text, 0, &number))
-                return false;
-        memcpy(ret, &number, sizeof(number));
-        return true;
-}
-
 /* Work on a lane of a device has its text in one of the annotations. */
 static bool has_own_text(const struct place *place)
 {
         return place->of && place->of->is_below_device;
 }
 
-static int add_text(struct reader *r, struct json_value value, uint32_t *ret, struct error *err)
-{
-        struct text_view text;
-
-        if (value.kind != JSON_STRING)
-                return 0;
-        if (json_pull_string(value.text, &r->room, &text) < 0)
-                return error_set(err, -ENOMEM, "no memory for a text");
-        return import_rows_string(r->rows, text, ret, err);
-}
-
-/*
- * The key of a zone, which hyprof's export says beside the flows that draw it; of the work of a device its
- * own text as well, in the place of all annotations.  Returns 1 if there was a key.
- */
-static int put_own_key(struct reader *r, const struct place *place, struct import_span *span,
-                       struct error *err)
-{
-        bool is_of_device = has_own_text(place);
-        const char *word = is_of_device ? "key" : "hyprof_key";
-        struct json_value kind = { .kind = JSON_STRING, .text = { "key", 3 } }, value, text;
-        struct text_view args = pftrace_args_end(&r->args);
-        struct json_pull p = json_pull_text(args);
-        int e;
-
-        if (args.n_bytes == 0 || (!is_of_device && !memmem(args.bytes, args.n_bytes, word, strlen(word))) ||
-            json_pull_next(&p, &value) != 1)
-                return 0;
-        if (is_of_device) {
-                e = json_pull_find(value, "text", &text) == 1 ? add_text(r, text, &span->text, err) : 0;
-                if (e < 0)
-                        return e;
-        }
-        (void)json_pull_find(value, is_of_device ? "key_kind" : "hyprof_key_kind", &kind);
-        if (json_pull_find(value, word, &value) != 1 || !read_key(value, &span->key.value))
-                return 0;
-        e = add_text(r, kind, &span->key.kind, err);
-        return e < 0 ? e : 1;
-}
-
-/* Flows of an event whose key is known are arrows between zones with keys. */
+/* Flows of an event whose keys are known are arrows between zones with keys. */
 static int put_keys(struct reader *r, const struct event *event, const struct place *place,
                     struct import_span *span, struct error *err)
 {
-        int e = event->type == PFTRACE_BEGIN ? put_own_key(r, place, span, err) : 0;
+        bool is_of_device = has_own_text(place);
+        int n = event->type == PFTRACE_BEGIN || (event->type == PFTRACE_INSTANT && is_of_device)
+                        ? pftrace_keys_read(&r->keys, pftrace_args_end(&r->args), is_of_device, span, err)
+                        : 0;
 
-        if (e == 1 && event->n_flows > 1)
-                r->n_further_keys += event->n_flows - 1;
-        return e != 0 ? e < 0 ? e : 0 : put_flows(r, event, span, event->type == PFTRACE_END, err);
+        if (n != 0)
+                return n < 0 ? n : 0;
+        r->n_flows += event->n_beyond;
+        return put_flows(r, event, span, event->type == PFTRACE_END, err);
 }
 
 /* ------------------------------------------------------------------ counters, legacy events */
@@ -730,8 +680,7 @@ static void count_left_out(struct reader *r)
                 { "category", r->n_categories },
                 { "typed argument", r->n_typed },
                 { "flow beyond 16 of an event", r->n_flows },
-                { "further keys of a zone", r->n_further_keys },
-                { "bound of a device's clock", r->tracks.n_devices },
+                { "bound of a device's clock", r->tracks.n_no_bound },
                 { "arguments beyond 4 KiB", r->args.n_left_out },
                 { "interned text beyond the memory for them", r->sequences.n_beyond },
                 { "track without a description", r->tracks.n_undescribed },
@@ -757,7 +706,7 @@ static void count_left_out(struct reader *r)
 
 int import_pftrace_read(struct import_source *source, struct import_rows *rows, struct error *err)
 {
-        struct reader r = { .rows = rows };
+        struct reader r = { .rows = rows, .keys = { .rows = rows } };
         int e = import_rows_file(rows, "pftrace", (struct text_view){ NULL, 0 }, err);
 
         pftrace_packets_init(&r.packets, source);
@@ -775,7 +724,7 @@ int import_pftrace_read(struct import_source *source, struct import_rows *rows, 
                 count_left_out(&r);
         import_slices_deinit(&r.slices);
         pftrace_args_deinit(&r.args);
-        byte_buffer_deinit(&r.room);
+        byte_buffer_deinit(&r.keys.room);
         pftrace_tracks_deinit(&r.tracks);
         pftrace_sequences_deinit(&r.sequences);
         pftrace_packets_deinit(&r.packets);

@@ -144,6 +144,7 @@ enum pftrace_clock_id {
 
 /* How hyprof's export describes devices, and further tracks of one of their lanes. */
 #define PFTRACE_DEVICE_WORDS  "hyprof device"
+#define PFTRACE_BOUND_WORDS   "; bound " /* nanoseconds, " ns" */
 #define PFTRACE_SUBLANE_WORDS "hyprof sub-lane"
 
 #endif /* IMPORT_PFTRACE_FIELDS_H */

@@ -2,6 +2,7 @@
 #include "import/perfetto/pftrace_tracks.h"
 
 #include "base/error.h"
+#include "import/file/json_pull.h"
 #include "import/file/protobuf_pull.h"
 #include "import/perfetto/pftrace_fields.h"
 #include "import/rows/import_rows.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES 40
+#define NAME_BYTES        40
+#define DEVICE_CLOCKS_MAX 256 /* a file has IMPORT_CLOCKS_MAX clocks */
 
 static int complain(int r, struct error *err)
 {
@@ -205,6 +207,24 @@ static struct text_view without_number(struct text_view name)
         return name;
 }
 
+/* "hyprof device; placed within 0.3 us; bound 312 ns" */
+static void read_bound(struct pftrace_track *of, struct text_view words)
+{
+        const char *at = memmem(words.bytes, words.n_bytes, PFTRACE_BOUND_WORDS, strlen(PFTRACE_BOUND_WORDS));
+        struct text_view digits;
+
+        of->has_bound = false;
+        of->is_estimated = !at && memmem(words.bytes, words.n_bytes, "within", strlen("within"));
+        if (!at)
+                return;
+        digits.bytes = at + strlen(PFTRACE_BOUND_WORDS);
+        digits.n_bytes = (size_t)(words.bytes + words.n_bytes - digits.bytes);
+        for (size_t i = 0; i < digits.n_bytes; i++)
+                if (digits.bytes[i] < '0' || digits.bytes[i] > '9')
+                        digits.n_bytes = i;
+        of->has_bound = json_pull_unsigned(digits, &of->bound_ns);
+}
+
 int pftrace_tracks_describe(struct pftrace_tracks *t, struct text_view message, struct error *err)
 {
         struct named_process *process = NULL;
@@ -230,6 +250,8 @@ int pftrace_tracks_describe(struct pftrace_tracks *t, struct text_view message, 
                    : d.has_counter                                        ? PFTRACE_TRACK_IS_COUNTER
                    : text_view_begins_with(d.words, PFTRACE_DEVICE_WORDS) ? PFTRACE_TRACK_IS_DEVICE
                                                                           : PFTRACE_TRACK_IS_NAMED;
+        if (of->kind == PFTRACE_TRACK_IS_DEVICE)
+                read_bound(of, d.words);
         if (text_view_begins_with(d.words, PFTRACE_SUBLANE_WORDS))
                 d.name = without_number(d.name);
         r = keep_name(t, d.name, &of->name, err);
@@ -305,6 +327,21 @@ int pftrace_tracks_async(struct pftrace_tracks *t, uint64_t pid, struct text_vie
         return r < 0 ? r : make_below(t, pid, &track, ret_track, err);
 }
 
+/* Lanes of a device have the times of the file, within the bound that it states. */
+static int make_clock(struct pftrace_tracks *t, struct pftrace_track *of, uint32_t clock, struct error *err)
+{
+        const struct import_clock own = { .kind = IMPORT_CLOCK_OWN,
+                                          .period_ns = 1,
+                                          .name = { "times of devices", strlen("times of devices") },
+                                          .of = clock,
+                                          .error_ns = of->has_bound ? of->bound_ns : UINT64_MAX };
+
+        of->clock = clock;
+        t->n_no_bound += of->is_estimated;
+        /* A file has a bounded number of clocks. */
+        return t->n_devices < DEVICE_CLOCKS_MAX ? import_rows_clock(t->rows, &own, &of->clock, err) : 0;
+}
+
 /* @parent: of import_rows; 0 = none */
 static int make_track(struct pftrace_tracks *t, struct pftrace_track *of, uint32_t parent, uint32_t clock,
                       struct error *err)
@@ -313,6 +350,7 @@ static int make_track(struct pftrace_tracks *t, struct pftrace_track *of, uint32
                 .kind = IMPORT_TRACK_OTHER, .parent = parent, .clock = clock, .name = name_of(t, of->name)
         };
         char name[NAME_BYTES];
+        int r;
 
         switch (of->kind) {
         case PFTRACE_TRACK_IS_PROCESS:
@@ -334,7 +372,11 @@ static int make_track(struct pftrace_tracks *t, struct pftrace_track *of, uint32
         case PFTRACE_TRACK_IS_NAMED:
                 break;
         case PFTRACE_TRACK_IS_DEVICE:
+                r = make_clock(t, of, clock, err);
+                if (r < 0)
+                        return r;
                 t->n_devices++;
+                track.clock = of->clock;
                 track.kind = IMPORT_TRACK_DEVICE;
                 track.number = t->n_devices; /* two of one name are two */
                 track.has_number = true;
@@ -377,6 +419,8 @@ static int make_branch(struct pftrace_tracks *t, struct pftrace_track *leaf, uin
                                 of->known = known;
                 }
                 parent = of->track;
+                if (of->kind == PFTRACE_TRACK_IS_DEVICE)
+                        clock = of->clock;
                 of->is_below_device = is_below_device;
                 is_below_device |= of->kind == PFTRACE_TRACK_IS_DEVICE;
         }

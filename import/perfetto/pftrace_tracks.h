@@ -41,6 +41,9 @@ struct pftrace_track {
         int64_t multiplier, sum; /* of a counter; the sum of one that says differences */
         bool is_incremental;
         bool is_below_device; /* since it has a track of import_rows */
+        uint64_t bound_ns;    /* of a device: of its places, if `has_bound` */
+        bool has_bound, is_estimated;
+        uint32_t clock; /* of what is on a device, since it has a track */
 };
 
 struct pftrace_tracks {
@@ -54,8 +57,8 @@ struct pftrace_tracks {
         } * processes;
         struct intern names;
         size_t tracks_capacity, processes_capacity;
-        uint64_t n_devices;
-        uint64_t n_undescribed; /* tracks on which something happened */
+        uint64_t n_devices, n_no_bound; /* n_no_bound: whose places have an estimated bound */
+        uint64_t n_undescribed;         /* tracks on which something happened */
 };
 
 /* The caller's storage. */

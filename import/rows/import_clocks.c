@@ -65,6 +65,8 @@ int import_clocks_add(struct import_clocks *c, const struct import_clock *clock,
                 return -EOVERFLOW;
         if (array_reserve(&c->clocks, &c->clocks_capacity, c->n_clocks + 1, sizeof(*c->clocks)) < 0)
                 return -ENOMEM;
+        if (clock->of > c->n_clocks)
+                placed.clock.of = 0;
         if (!(clock->period_ns > 0 && clock->period_ns < 1e12))
                 placed.clock.period_ns = 0;
         if (clock->kind != IMPORT_CLOCK_OWN && clock->kind != IMPORT_CLOCK_TSC)
@@ -86,12 +88,15 @@ int import_clocks_add_reading(struct import_clocks *c, const struct import_readi
 
 void import_clocks_use(struct import_clocks *c, uint32_t clock, uint64_t ticks)
 {
-        struct placed_clock *p = &c->clocks[clock - 1];
+        while (clock != 0) {
+                struct placed_clock *p = &c->clocks[clock - 1];
 
-        if (ticks < p->first)
-                p->first = ticks;
-        if (ticks > p->last)
-                p->last = ticks;
+                if (ticks < p->first)
+                        p->first = ticks;
+                if (ticks > p->last)
+                        p->last = ticks;
+                clock = p->clock.of;
+        }
 }
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
@@ -339,7 +344,8 @@ static int start_line(struct import_clocks *c, struct placed_clock *p)
         bool is_alone = true;
 
         for (uint32_t i = 0; i < c->n_clocks; i++)
-                is_alone = is_alone && (&c->clocks[i] == p || !is_used(&c->clocks[i]));
+                is_alone = is_alone && (&c->clocks[i] == p || !is_used(&c->clocks[i]) ||
+                                        &c->clocks[c->clocks[i].clock.of - 1] == p);
         p->line.period_ns = p->clock.period_ns > 0 ? p->clock.period_ns : 1;
         p->line.bound_ns = is_alone ? 0 : IMPORT_BOUND_UNKNOWN;
         p->is_placed = true;
@@ -416,11 +422,24 @@ static int copy_line(struct import_line *to, const struct import_line *from)
         return 0;
 }
 
+/* Clocks come after those that they are of. */
+static int place_beside(struct placed_clock *p, const struct placed_clock *of)
+{
+        int r = copy_line(&p->line, &of->line);
+
+        p->is_placed = of->is_placed;
+        p->is_of_other_boot = of->is_of_other_boot;
+        p->line.bound_ns = add(of->line.bound_ns, p->clock.error_ns);
+        return r;
+}
+
 static int place_one(struct import_clocks *c, uint32_t clock, const struct import_placing *how)
 {
         struct placed_clock *p = &c->clocks[clock - 1];
         int r = 0;
 
+        if (p->clock.of != 0)
+                return place_beside(p, &c->clocks[p->clock.of - 1]);
         p->is_of_other_boot = how->into && how->said == IMPORT_CLOCK_UNKNOWN && import_boot_differs(c, clock);
         if (is_of_host(p) && c->has_host[p->clock.kind] && !p->is_of_other_boot) {
                 r = copy_line(&p->line, &c->host[p->clock.kind]);

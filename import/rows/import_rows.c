@@ -242,6 +242,75 @@ static int add_location(struct import_rows *rows, uint32_t name, uint32_t file, 
         return 0;
 }
 
+/* After the key that is @last of its span, which is the last one then; 0 = there is none. */
+static int list_key(struct import_rows *rows, struct import_key key, uint32_t last, uint32_t *ret_number)
+{
+        uint32_t number = rows->n_keys + 1;
+
+        if (array_reserve(&rows->keys, &rows->keys_capacity, number, sizeof(*rows->keys)) < 0)
+                return -ENOMEM;
+        rows->keys[number - 1] = (struct import_listed_key){ .key = key, .next = number };
+        if (last != 0) {
+                rows->keys[number - 1].next = rows->keys[last - 1].next;
+                rows->keys[last - 1].next = number;
+        }
+        rows->n_keys = number;
+        *ret_number = number;
+        return 0;
+}
+
+int import_rows_add_key(struct import_rows *rows, struct import_key *key, struct import_key further,
+                        struct error *err)
+{
+        uint32_t last = key->kind == IMPORT_KEYS ? (uint32_t)key->value : 0;
+        int r = 0;
+
+        if (key->kind == 0 || further.kind == 0) {
+                *key = further.kind != 0 ? further : *key;
+                return 0;
+        }
+        if (rows->n_keys > IMPORT_KEYS_MAX - 2) {
+                import_rows_left_out(rows, "further keys of zones", 1);
+                return 0;
+        }
+        if (last == 0)
+                r = list_key(rows, *key, 0, &last);
+        if (r == 0)
+                r = list_key(rows, further, last, &last);
+        if (r < 0)
+                return out_of_memory(r, err);
+        *key = (struct import_key){ IMPORT_KEYS, last };
+        return 0;
+}
+
+bool import_rows_next_key(const struct import_rows *rows, struct import_key keys, uint32_t *at,
+                          struct import_key *ret_key)
+{
+        const uint32_t last = (uint32_t)keys.value;
+
+        if (keys.kind != IMPORT_KEYS) {
+                *ret_key = keys;
+                return keys.kind != 0 && (*at)++ == 0;
+        }
+        if (*at == last)
+                return false;
+        *at = rows->keys[(*at == 0 ? last : *at) - 1].next;
+        *ret_key = rows->keys[*at - 1].key;
+        return true;
+}
+
+static int note_keys(struct import_rows *rows, const struct import_place *place, struct import_key keys)
+{
+        struct import_key key;
+        uint32_t at = 0;
+        int r = 0;
+
+        while (r == 0 && import_rows_next_key(rows, keys, &at, &key))
+                r = import_key_spaces_note(&rows->key_spaces, rows->files[place->file - 1].set, key.kind,
+                                           place->is_of_device);
+        return r;
+}
+
 static int add_record(struct import_rows *rows, struct import_record *record, struct error *err)
 {
         struct import_place *place = &rows->tracks[record->track - 1];
@@ -254,8 +323,7 @@ static int add_record(struct import_rows *rows, struct import_record *record, st
                 import_clocks_use(&rows->clocks, place->clock, record->end);
         /* Moments of threads have no keys in a trace. */
         if (record->key_kind != 0 && (record->kind == IMPORT_RECORD_SPAN || place->is_of_device)) {
-                int r = import_key_spaces_note(&rows->key_spaces, rows->files[place->file - 1].set,
-                                               record->key_kind, place->is_of_device);
+                int r = note_keys(rows, place, (struct import_key){ record->key_kind, record->key });
 
                 if (r < 0)
                         return out_of_memory(r, err);

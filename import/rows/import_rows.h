@@ -40,6 +40,12 @@ struct import_clock {
         enum import_clock_kind kind;
         double period_ns;      /* nominal length of a tick; 0 = unknown, of the host's clocks 1 */
         struct text_view name; /* "chip 0"; shown */
+        /*
+         * Not 0: OWN, without readings: its ticks are times of this clock of the file, as far as the file
+         * knows, which states how wrong they may be; UINT64_MAX: it does not know.
+         */
+        uint32_t of;
+        uint64_t error_ns;
 };
 
 /* A clock was read between two readings of a clock of the host. */
@@ -75,6 +81,9 @@ struct import_key {
         uint32_t kind; /* string: "correlation", "run host id"; 0 = there is no key */
         uint64_t value;
 };
+
+/* As `kind`: several keys, which import_rows_add_key() put together. */
+#define IMPORT_KEYS UINT32_MAX
 
 /* Work with a beginning and an end.  Spans of one track may cross. */
 struct import_span {
@@ -121,6 +130,15 @@ int import_rows_track(struct import_rows *rows, const struct import_track *track
 /* Names that the file says later: the last one counts. */
 int import_rows_name_track(struct import_rows *rows, uint32_t track, struct text_view name,
                            struct error *err);
+
+/*
+ * import_rows_add_key() - one more key of a span on a thread, which may have several
+ * @key:  as the span will have it; the first one goes into it as it is
+ * Memory: 24 bytes for each key of spans that have several; IMPORT_KEYS_MAX keys, further ones are counted.
+ */
+#define IMPORT_KEYS_MAX (UINT32_C(1) << 20)
+int import_rows_add_key(struct import_rows *rows, struct import_key *key, struct import_key further,
+                        struct error *err);
 
 int import_rows_span(struct import_rows *rows, const struct import_span *span, struct error *err);
 int import_rows_value(struct import_rows *rows, const struct import_value *value, struct error *err);

@@ -85,6 +85,12 @@ struct import_recent_location {
 
 #define IMPORT_RECENT_LOCATIONS 1024
 
+/* One of several keys of a span. */
+struct import_listed_key {
+        struct import_key key;
+        uint32_t next; /* index + 1; of the last one the first */
+};
+
 struct import_rows {
         struct import_options options;
         struct trace_dictionary own; /* without a recording */
@@ -98,13 +104,15 @@ struct import_rows {
         struct import_texts *texts;
         struct import_clocks clocks;
         struct import_place *tracks; /* heap; by id - 1 */
-        uint32_t n_tracks;
+        uint32_t n_tracks, n_keys;
         size_t tracks_capacity;
         struct intern track_keys; /* struct import_track_key -> */
         uint32_t *tracks_by_key;  /* heap; by id of the key - 1 */
         size_t tracks_by_key_capacity;
 
         struct import_key_spaces key_spaces;
+        struct import_listed_key *keys; /* heap; of spans that have several */
+        size_t keys_capacity;
         struct import_file *files; /* heap */
         size_t n_files, files_capacity;
         bool has_failed; /* no memory in a call that cannot say so */
@@ -151,6 +159,10 @@ int import_rows_name_of(struct import_rows *rows, const struct import_place *tra
 /* As import_rows_string(), of a file (index + 1). */
 int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_view text, uint32_t *ret_id,
                            struct error *err);
+
+/* Each key of a span, in their order.  @at: 0 before the first.  Returns false at the end. */
+bool import_rows_next_key(const struct import_rows *rows, struct import_key keys, uint32_t *at,
+                          struct import_key *ret_key);
 
 void import_rows_lose(struct import_rows *rows, uint32_t file, const char *kind, uint64_t n);
 

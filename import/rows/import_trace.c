@@ -98,6 +98,7 @@ void import_trace_free(struct import_rows *rows)
         free(rows->plots);
         free(rows->carriers);
         free(rows->mappings);
+        free(rows->keys);
         free(rows);
 }
 
@@ -203,13 +204,42 @@ static int find_text(struct import_rows *rows, uint32_t id, struct text_view *re
         return r;
 }
 
-static uint32_t find_space(struct import_rows *rows, const struct import_record *record)
+static uint32_t find_space(struct import_rows *rows, uint32_t track, uint32_t kind)
 {
-        uint32_t file = rows->tracks[record->track - 1].file;
+        uint32_t file = rows->tracks[track - 1].file;
 
-        return record->key_kind == 0 ? 0
-                                     : import_key_spaces_find(&rows->key_spaces, rows->files[file - 1].set,
-                                                              record->key_kind);
+        return kind == 0 ? 0 : import_key_spaces_find(&rows->key_spaces, rows->files[file - 1].set, kind);
+}
+
+static int put_keys(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
+                    uint32_t thread, struct error *err)
+{
+        const struct import_key keys = { record->key_kind, record->key };
+        struct import_key key;
+        uint32_t at = 0;
+        int r = 0;
+
+        while (r == 0 && import_rows_next_key(rows, keys, &at, &key)) {
+                struct trace_event event = { .op = TRACE_OP_ZONE_KEY, .time_ns = time_ns };
+
+                event.zone_key.space = find_space(rows, record->track, key.kind);
+                event.zone_key.key = key.value;
+                r = import_events_add(rows->events, thread, &event, err);
+        }
+        return r;
+}
+
+/* Work of a device has one key. */
+static void find_key(struct import_rows *rows, const struct import_record *record, uint64_t *ret_key,
+                     uint64_t *ret_space)
+{
+        const struct import_key keys = { record->key_kind, record->key };
+        struct import_key key = keys;
+        uint32_t at = 0;
+
+        (void)import_rows_next_key(rows, keys, &at, &key);
+        *ret_key = key.value;
+        *ret_space = find_space(rows, record->track, key.kind);
 }
 
 static int put_zone(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
@@ -220,13 +250,8 @@ static int put_zone(struct import_rows *rows, const struct import_record *record
 
         begin.zone_begin.location = record->what;
         r = import_events_add(rows->events, thread, &begin, err);
-        if (r == 0 && record->key_kind != 0) {
-                struct trace_event key = { .op = TRACE_OP_ZONE_KEY, .time_ns = time_ns };
-
-                key.zone_key.space = find_space(rows, record);
-                key.zone_key.key = record->key;
-                r = import_events_add(rows->events, thread, &key, err);
-        }
+        if (r == 0)
+                r = put_keys(rows, record, time_ns, thread, err);
         if (r == 0 && record->text != 0) {
                 struct trace_event event = { .op = TRACE_OP_ZONE_TEXT, .time_ns = time_ns };
                 struct text_view text;
@@ -380,8 +405,7 @@ static int put_on_device(struct import_rows *rows, const struct import_record *r
                 event.device_span.begin_ticks = record->begin;
                 event.device_span.length_ticks = record->end - record->begin;
                 event.device_span.lane = track->lane;
-                event.device_span.key = record->key;
-                event.device_span.space = find_space(rows, record);
+                find_key(rows, record, &event.device_span.key, &event.device_span.space);
                 event.device_span.text = text;
         } else if (record->kind == IMPORT_RECORD_INSTANT) {
                 event.op = TRACE_OP_DEVICE_INSTANT;
@@ -389,8 +413,7 @@ static int put_on_device(struct import_rows *rows, const struct import_record *r
                 event.device_instant.location = record->what;
                 event.device_instant.ticks = record->begin;
                 event.device_instant.lane = track->lane;
-                event.device_instant.key = record->key;
-                event.device_instant.space = find_space(rows, record);
+                find_key(rows, record, &event.device_instant.key, &event.device_instant.space);
                 event.device_instant.text = text;
         } else {
                 event.op = TRACE_OP_DEVICE_VALUE;

@@ -3,7 +3,8 @@
 # hyprof import of Perfetto's traces, ftrace's text and rocprofv3's tables: found by content, counted; our own export comes back equal
 set -eu
 . tests/tap.sh
-plan 30
+plan 36
+need jq sqlite3
 
 data=tests/data/import
 ops() { "$HYPROF" dump "$1" | grep -c "^$2 " || true; }

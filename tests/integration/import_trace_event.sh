@@ -3,8 +3,8 @@
 # hyprof import of trace-event JSON: real files are found by content, placed and counted; our own export comes back equal
 set -eu
 . tests/tap.sh
-plan 29
-need jq
+plan 35
+need jq sqlite3
 
 data=tests/data/import/trace_event
 ops() { "$HYPROF" dump "$1" | grep -c "^$2 " || true; }

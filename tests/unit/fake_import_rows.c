@@ -86,6 +86,8 @@ int import_rows_clock(struct import_rows *rows, const struct import_clock *clock
                 return -ENOSPC;
         ck_assert_uint_le(clock->kind, IMPORT_CLOCK_OWN);
         ck_assert(clock->period_ns >= 0);
+        ck_assert_uint_le(clock->of, rows->n_clocks);
+        ck_assert(clock->of == 0 || clock->kind == IMPORT_CLOCK_OWN);
         ck_assert_int_eq(array_reserve(&rows->clocks, &rows->capacities[CLOCKS], rows->n_clocks + 1,
                                        sizeof(*rows->clocks)),
                          0);
@@ -93,6 +95,8 @@ int import_rows_clock(struct import_rows *rows, const struct import_clock *clock
                 .kind = clock->kind,
                 .period_ns = clock->period_ns,
                 .name = add_string(rows, clock->name),
+                .of = clock->of,
+                .error_ns = clock->error_ns,
         };
         *ret_id = (uint32_t)rows->n_clocks;
         return 0;
@@ -163,6 +167,20 @@ int import_rows_name_track(struct import_rows *rows, uint32_t track, struct text
                 return -ENOSPC;
         require_track(rows, track);
         rows->tracks[track - 1].name = add_string(rows, name);
+        return 0;
+}
+
+/* A span has its first key. */
+int import_rows_add_key(struct import_rows *rows, struct import_key *key, struct import_key further,
+                        struct error *err)
+{
+        if (fails(rows, err))
+                return -ENOSPC;
+        require_key(rows, further);
+        if (key->kind == 0)
+                *key = further;
+        else if (further.kind != 0)
+                rows->further_keys[rows->n_further_keys++ % 64] = further;
         return 0;
 }
 

@@ -32,7 +32,8 @@ struct import_rows {
         struct fake_import_clock {
                 enum import_clock_kind kind;
                 double period_ns;
-                uint32_t name;
+                uint32_t name, of;
+                uint64_t error_ns;
         } * clocks;
         struct import_reading *readings;
         struct fake_import_track {
@@ -44,7 +45,8 @@ struct import_rows {
         struct import_span *spans;
         struct import_value *values;
         struct import_instant *instants;
-        size_t n_clocks, n_readings, n_tracks, n_spans, n_values, n_instants;
+        struct import_key further_keys[64]; /* of spans that have several: all but the first */
+        size_t n_clocks, n_readings, n_tracks, n_spans, n_values, n_instants, n_further_keys;
 
         const char *format; /* NULL: import_rows_file() was not called */
         uint32_t version;   /* string */

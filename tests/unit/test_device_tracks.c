@@ -89,7 +89,8 @@ START_TEST(test_order)
 
         build(&b, n, true);
         ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
-        ck_assert_int_eq(device_tracks_take(&tracks, &trace, NULL, see, &seen, &err), 0);
+        ck_assert_int_eq(device_tracks_init(&tracks, trace.dictionary, see, &seen), 0);
+        ck_assert_int_eq(device_tracks_take(&tracks, &trace, NULL, &err), 0);
         ck_assert_uint_eq(seen.n, 2 * n);
         ck_assert_uint_eq(tracks.n_handed, 2 * n);
         ck_assert_uint_eq(seen.total_ns, (uint64_t)n * 60);
@@ -111,7 +112,8 @@ START_TEST(test_without_a_clock)
 
         build(&b, 5, false);
         ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
-        ck_assert_int_eq(device_tracks_take(&tracks, &trace, NULL, see, &seen, &err), 0);
+        ck_assert_int_eq(device_tracks_init(&tracks, trace.dictionary, see, &seen), 0);
+        ck_assert_int_eq(device_tracks_take(&tracks, &trace, NULL, &err), 0);
         ck_assert_uint_eq(seen.n, 0);
         ck_assert_uint_eq(device_tracks_left_out(&tracks), 10);
         device_tracks_deinit(&tracks);
@@ -132,7 +134,8 @@ static struct seen seen_in_range(struct loaded_trace *trace, uint64_t from_ns, u
         struct seen seen = { .n = 0 };
 
         ck_assert_int_eq(trace_filter_init(&filter, &request, trace, &err), 0);
-        ck_assert_int_eq(device_tracks_take(&tracks, trace, &filter, see, &seen, &err), 0);
+        ck_assert_int_eq(device_tracks_init(&tracks, trace->dictionary, see, &seen), 0);
+        ck_assert_int_eq(device_tracks_take(&tracks, trace, &filter, &err), 0);
         device_tracks_deinit(&tracks);
         trace_filter_deinit(&filter);
         return seen;

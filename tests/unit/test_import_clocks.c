@@ -191,6 +191,44 @@ START_TEST(alone_the_files_clock_is_the_timeline)
 }
 END_TEST
 
+/* Times of the file that it places within a bound: they are where its own are, and the bounds add up. */
+START_TEST(a_stated_bound_is_added)
+{
+        struct trace_dictionary d;
+        struct import_placing how = { .into = NULL, .error_ns = 7 };
+        struct import_reading r = { .clock = 1, .host = IMPORT_CLOCK_RAW, .ticks = 100 };
+
+        trace_dictionary_init(&d, 0);
+        for (int is_into = 0; is_into < 2; is_into++) {
+                struct import_clocks c = { .clocks = NULL };
+                struct import_clock of = {
+                        .kind = IMPORT_CLOCK_OWN, .period_ns = 1, .of = 1, .error_ns = 312
+                };
+                uint32_t id;
+
+                (void)add_clock(&c, IMPORT_CLOCK_OWN, 1);
+                ck_assert_int_eq(import_clocks_add(&c, &of, 0, &id), 0);
+                of.error_ns = IMPORT_BOUND_UNKNOWN;
+                ck_assert_int_eq(import_clocks_add(&c, &of, 0, &id), 0);
+                how.into = is_into ? &d : NULL;
+                r.host_begin = r.host_end = RAW_START;
+                if (is_into)
+                        ck_assert_int_eq(import_clocks_add_reading(&c, &r), 0);
+                use_on_host(&c, 1, 150, 200);
+                import_clocks_use(&c, 2, 120);
+                ck_assert_int_eq(import_clocks_place(&c, &how, NULL), 0);
+                ck_assert_uint_eq(import_clocks_time(&c, 2, 130) - import_clocks_time(&c, 2, 120), 10);
+                ck_assert_uint_eq(import_clocks_time(&c, 1, 130), import_clocks_time(&c, 2, 130));
+                ck_assert_uint_eq(import_clocks_time(&c, 2, 120), is_into ? RAW_START + 20 : NS_PER_S + 120);
+                ck_assert_uint_eq(c.clocks[0].line.bound_ns, 7);
+                ck_assert_uint_eq(c.clocks[1].line.bound_ns, 319);
+                ck_assert_uint_eq(c.clocks[2].line.bound_ns, IMPORT_BOUND_UNKNOWN);
+                import_clocks_deinit(&c);
+        }
+        trace_dictionary_deinit(&d);
+}
+END_TEST
+
 /* Whatever the numbers are: no overflow that a sanitizer finds, and times never decrease with ticks. */
 START_LOOP_TEST(hostile_clocks_have_places, 1, 50)
 {

@@ -622,3 +622,81 @@ START_TEST(test_a_row_that_is_too_long)
         byte_buffer_deinit(&b);
 }
 END_TEST
+
+static const char own_file[] =
+        "{\"otherData\":{\"hyprof_clock\":\"CLOCK_MONOTONIC_RAW\",\"hyprof_start_ns\":\"18000000000000000000\","
+        "\"hyprof_start_realtime_ns\":1700000000000000000},\"traceEvents\":[\n"
+        "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"hyprof_device\",\"args\":{\"device\":3,\"name\":\"chip\","
+        "\"placed\":\"proven\",\"bound_ns\":312}},\n"
+        "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"hyprof_device\",\"args\":{\"device\":4,\"name\":\"other\","
+        "\"placed\":\"estimated\",\"bound_ns\":99}},\n"
+        "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"hyprof_lane\",\"args\":{\"device\":3,\"lane\":7,"
+        "\"kind\":\"CORE\",\"name\":\"core\"}},\n"
+        "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"hyprof_unit\",\"args\":{\"name\":\"power\",\"unit\":\"W\"}},\n"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"launch\",\"keys\":[{\"key\":5,\"kind\":\"a\"},"
+        "{\"key\":6,\"kind\":\"b\"},{\"key\":\"18446744073709551615\",\"kind\":\"a\"}]},\n"
+        "{\"ph\":\"C\",\"pid\":0,\"tid\":9,\"ts\":2,\"name\":\"power\",\"id\":\"3/7\",\"args\":{\"power\":0.5},"
+        "\"device\":3},\n"
+        "{\"ph\":\"i\",\"pid\":0,\"tid\":9,\"ts\":3,\"name\":\"reset\",\"args\":{\"lane\":7,\"key\":5,"
+        "\"key_kind\":\"a\",\"text\":\"why\"},\"device\":3},\n"
+        "{\"ph\":\"C\",\"pid\":0,\"tid\":9,\"ts\":2,\"name\":\"power\",\"id\":\"3\",\"args\":{\"power\":1},"
+        "\"device\":3},\n"
+        "{\"ph\":\"X\",\"pid\":0,\"tid\":9,\"ts\":4,\"dur\":1,\"name\":\"work\",\"args\":{\"lane\":0},\"device\":4}]}";
+
+/* Keys of a zone; values and moments of a device on their lanes, units; the clock, and its bound. */
+START_TEST(test_our_own_devices)
+{
+        const struct import_instant *reset;
+        const struct import_value *power;
+        uint32_t core;
+
+        ck_assert_int_eq(read_text(own_file), 0);
+        core = fake_import_rows_find_track(&rows, "chip/core");
+        ck_assert_uint_ne(core, 0);
+        ck_assert_uint_eq(rows.spans[0].key.value, 5);
+        ck_assert_uint_eq(rows.n_further_keys, 2);
+        ck_assert_uint_eq(rows.further_keys[0].value, 6);
+        ck_assert_str_eq(fake_import_rows_text(&rows, rows.further_keys[0].kind), "b");
+        ck_assert_uint_eq(rows.further_keys[1].value, UINT64_MAX);
+        power = fake_import_rows_value(&rows, core, "power", 0);
+        reset = fake_import_rows_instant(&rows, core, "reset", 0);
+        ck_assert(power && reset);
+        ck_assert_str_eq(fake_import_rows_text(&rows, power->unit), "W");
+        ck_assert_uint_eq(power->time, 2000);
+        ck_assert_uint_eq(reset->key.value, 5);
+        ck_assert_str_eq(fake_import_rows_text(&rows, reset->text), "why");
+        ck_assert_uint_eq(rows.n_values, 1);
+        ck_assert_uint_eq(rows.n_malformed, 1); /* its id names no lane */
+        ck_assert_uint_eq(rows.n_readings, 2);
+        ck_assert_uint_eq(rows.readings[0].host_begin, UINT64_C(18000000000000000000));
+        ck_assert_int_eq(rows.readings[0].host, IMPORT_CLOCK_RAW);
+        ck_assert_int_eq(rows.readings[1].host, IMPORT_CLOCK_REALTIME);
+        ck_assert_uint_eq(rows.clocks[rows.tracks[core - 1].clock - 1].of, 1);
+        ck_assert_uint_eq(rows.clocks[rows.tracks[core - 1].clock - 1].error_ns, 312);
+        ck_assert_uint_eq(rows.clocks[rows.tracks[rows.spans[1].track - 1].clock - 1].error_ns, UINT64_MAX);
+        ck_assert_uint_eq(fake_import_rows_left_out(&rows, "bound of a device's clock"), 1);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
+/* A file has a bounded number of clocks, however many devices say another bound. */
+START_TEST(test_many_bounds)
+{
+        struct byte_buffer b = { .data = NULL };
+
+        byte_buffer_add_format(&b, "[");
+        for (unsigned i = 0; i < 3000; i++)
+                byte_buffer_add_format(
+                        &b,
+                        "{\"ph\":\"M\",\"pid\":0,\"name\":\"hyprof_device\",\"args\":{\"device\":%u,"
+                        "\"name\":\"d\",\"placed\":\"proven\",\"bound_ns\":%u}},\n",
+                        i, i % 1000);
+        byte_buffer_add_format(&b, "{}]");
+        ck_assert_int_eq(read_bytes(b.data, b.used_bytes), 0);
+        ck_assert_uint_eq(rows.n_tracks, 3000);
+        ck_assert_uint_lt(rows.n_clocks, 300);
+        ck_assert_uint_eq(rows.clocks[rows.tracks[2999].clock - 1].error_ns, UINT64_MAX);
+        fake_import_rows_deinit(&rows);
+        byte_buffer_deinit(&b);
+}
+END_TEST
