@@ -14,13 +14,9 @@
 #include "view/text/text_number.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { LETTER_SQLITE = OPTION_LONG_ONLY, LETTER_PATH };
 
@@ -31,14 +27,19 @@ struct arguments {
         const char *database;  /* NULL = not given */
         const char *path_zone; /* the same */
         struct trace_filter_request filter;
+        unsigned mode; /* of the database; 0 = not given */
         bool force, quiet;
 };
 
 /* After the one that names the database. */
-#define SHARED_ROWS                                                                 \
-        { LETTER_PATH, "path", "ZONE",                                              \
-          "fill the table path_segments: who delayed the instances of this zone" }, \
-                COMMON_ROW_FORCE, FILTER_OPTION_ROWS, COMMON_ROW_INPUT, COMMON_ROW_QUIET, COMMON_ROW_HELP
+#define SHARED_ROWS                                                                                      \
+        { LETTER_PATH, "path", "ZONE",                                                                   \
+          "fill the table path_segments: who delayed the instances of this zone" },                      \
+                COMMON_ROW_FORCE,                                                                        \
+                { COMMON_OPTION_MODE, "mode", "MODE",                                                    \
+                  "who may read the database, as of chmod: 640 also its group, 644 all users; default: " \
+                  "600, or that of the file that it replaces" },                                         \
+                FILTER_OPTION_ROWS, COMMON_ROW_INPUT, COMMON_ROW_QUIET, COMMON_ROW_HELP
 
 /* What `hyprof query` and `hyprof export sqlite` have in common. */
 #define SHARED_MEMBERS                                                                                                 \
@@ -106,47 +107,38 @@ static int take_option(void *context, int letter, const char *value)
 }
 
 /*
- * While it is written, a database has a temporary name beside its own: under its own name it is always
- * complete.
+ * A database has all that its trace has, and so is its owner's alone, as traces are.  While it is written it
+ * has another name: under its own it is always complete.
  */
-static int create_part(const struct arguments *args, char **ret_part, struct error *err)
+static int make_file(struct loaded_trace *trace, const struct sqlite_database_request *request,
+                     const struct arguments *args, struct sqlite_database_totals *ret_totals,
+                     struct error *err)
 {
-        struct stat status;
-        int fd;
+        const struct replaced_file_options options = {
+                .only_new = !args->force, .is_recording = true, .is_by_name = true, .mode = args->mode
+        };
+        struct replaced_file file;
+        char *part;
+        int r = replaced_file_open(&file, args->database, &options, err);
 
-        if (stat(args->database, &status) == 0 && S_ISDIR(status.st_mode))
-                return error_set(err, -EISDIR, "%s: is a directory", args->database);
-        if (!args->force && stat(args->database, &status) == 0)
-                return error_set(err, -EEXIST, "%s: the file exists", args->database);
-        if (asprintf(ret_part, "%s.part-%ld", args->database, (long)getpid()) < 0) {
-                *ret_part = NULL;
-                return error_set(err, -ENOMEM, "no memory for a path");
-        }
-        (void)unlink(*ret_part);
-        fd = open(*ret_part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd < 0) {
-                if (errno == ENOENT) /* whose code stands for a missing name */
-                        return error_set(err, -ENOTDIR, "%s: its folder does not exist", args->database);
-                return error_errno(err, "%s: a file beside it", args->database);
-        }
-        (void)close(fd);
-        return 0;
+        if (r < 0)
+                return r == -ENOENT ? -ENOTDIR : r; /* the first stands for a missing name */
+        part = replaced_file_part(&file);
+        r = part ? sqlite_database_write(trace, request, part, ret_totals, err)
+                 : error_set(err, -ENOMEM, "no memory for a path");
+        if (r == 0)
+                r = replaced_file_commit(&file, err);
+        replaced_file_close(&file);
+        free(part);
+        return r;
 }
 
 static int write_database(struct loaded_trace *trace, const struct sqlite_database_request *request,
                           const struct arguments *args, struct error *err)
 {
         struct sqlite_database_totals totals = { .n_zones = 0 };
-        char *part = NULL;
-        int r = create_part(args, &part, err);
+        int r = make_file(trace, request, args, &totals, err);
 
-        if (r == 0)
-                r = sqlite_database_write(trace, request, part, &totals, err);
-        if (r == 0 && rename(part, args->database) < 0)
-                r = error_errno(err, "%s", args->database);
-        if (r < 0 && part)
-                (void)unlink(part);
-        free(part);
         if (r < 0)
                 return r;
         complain_of_newer(args->path, trace->version, trace->n_unknown_events);
@@ -215,6 +207,7 @@ static void learn_common(struct arguments *args, const struct common_options *co
         args->path = common->trace;
         args->quiet = common->quiet;
         args->force = common->force;
+        args->mode = common->mode;
         if (!args->database)
                 args->database = common->output;
 }

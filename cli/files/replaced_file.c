@@ -42,9 +42,10 @@ static int open_folder(struct replaced_file *f, struct error *err)
 }
 
 /* Not all file systems have files without a name. */
-static int open_part(struct replaced_file *f, mode_t mode, struct error *err)
+static int open_part(struct replaced_file *f, bool is_by_name, mode_t mode, struct error *err)
 {
-        f->fd = openat(f->folder_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
+        if (!is_by_name)
+                f->fd = openat(f->folder_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
         if (asprintf(&f->part, "%s.part-%ld", name_of(f), (long)getpid()) < 0) {
                 f->part = NULL;
                 return error_set(err, -ENOMEM, "no memory for a path");
@@ -57,11 +58,12 @@ static int open_part(struct replaced_file *f, mode_t mode, struct error *err)
 }
 
 /* An earlier file, or none: sets `path`.  A device or pipe: opens it. */
-static int find_target(struct replaced_file *f, const char *path, bool only_new, struct error *err)
+static int find_target(struct replaced_file *f, const char *path, const struct replaced_file_options *options,
+                       struct error *err)
 {
         struct stat status;
 
-        if (strcmp(path, "-") == 0) {
+        if (strcmp(path, "-") == 0 && !options->is_by_name) {
                 f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
                 return f->fd < 0 ? error_errno(err, "standard output") : 0;
         }
@@ -71,10 +73,12 @@ static int find_target(struct replaced_file *f, const char *path, bool only_new,
                 f->path = strdup(path);
         } else if (S_ISDIR(status.st_mode)) {
                 return error_set(err, -EISDIR, "%s: is a directory", path);
+        } else if (!S_ISREG(status.st_mode) && options->is_by_name) {
+                return error_set(err, -ESPIPE, "%s: is not a file", path);
         } else if (!S_ISREG(status.st_mode)) {
                 f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
                 return f->fd < 0 ? error_errno(err, "%s", path) : 0;
-        } else if (only_new) {
+        } else if (options->only_new) {
                 return error_set(err, -EEXIST, "%s: the file exists", path);
         } else {
                 f->has_earlier = true;
@@ -92,16 +96,25 @@ int replaced_file_open(struct replaced_file *f, const char *path, const struct r
         int r;
 
         *f = (struct replaced_file){ .folder_fd = -1, .fd = -1 };
-        r = find_target(f, path, options->only_new, err);
+        r = find_target(f, path, options, err);
         if (options->mode != 0)
                 f->mode = options->mode;
         if (r == 0 && f->path)
                 r = open_folder(f, err);
         if (r == 0 && f->path)
-                r = open_part(f, options->is_recording || f->mode != 0 ? OUTPUT_FILE_MODE : 0666, err);
+                r = open_part(f, options->is_by_name,
+                              options->is_recording || f->mode != 0 ? OUTPUT_FILE_MODE : 0666, err);
         if (r < 0)
                 replaced_file_close(f);
         return r;
+}
+
+char *replaced_file_part(const struct replaced_file *f)
+{
+        int n_folder = (int)(name_of(f) - f->path); /* with the slash */
+        char *path;
+
+        return asprintf(&path, "%.*s%s", n_folder, f->path, f->part) < 0 ? NULL : path;
 }
 
 /* A replacement belongs to the owner of the file it replaces; without root there is no choice. */

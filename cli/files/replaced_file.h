@@ -31,6 +31,7 @@ struct replaced_file {
 struct replaced_file_options {
         bool only_new;     /* -EEXIST if there is a file already */
         bool is_recording; /* a new file is OUTPUT_FILE_MODE, not what the umask leaves of 0666 */
+        bool is_by_name;   /* a library writes it at replaced_file_part(): no device or pipe, "-" is a name */
         unsigned mode;     /* that was asked for; 0 = that of the earlier file, if there is one */
 };
 
@@ -40,6 +41,9 @@ struct replaced_file_options {
  */
 int replaced_file_open(struct replaced_file *f, const char *path, const struct replaced_file_options *options,
                        struct error *err);
+
+/* With is_by_name: where the file is until it is whole.  Heap, the caller's; NULL without memory. */
+char *replaced_file_part(const struct replaced_file *f);
 
 /* The file is whole: puts it on the disk, then gives it its name.  Returns 0 or -errno. */
 int replaced_file_commit(struct replaced_file *f, struct error *err);

@@ -3,7 +3,7 @@
 # Traces are their owner's alone unless --mode asks for more, whatever the umask; what is made to be handed on follows the umask
 set -eu
 . tests/tap.sh
-plan 32
+plan 39
 need jq python3
 need_sampling
 
@@ -66,7 +66,18 @@ holds "the recorder's own file has its mode" same 640 "$(mode_of own.hyp)"
 holds "export perf-data: the owner's" makes 600 p.data 0 "$HYPROF" export -q perf-data a.hyp -o p.data
 holds "export: what the umask leaves" makes 640 f.json.gz 27 "$HYPROF" export -q firefox a.hyp -o f.json.gz
 holds "html" makes 644 h.html 22 "$HYPROF" html -q a.hyp -o h.html
-holds "query --sqlite" makes 644 q.db 22 "$HYPROF" query -q a.hyp --sqlite q.db
+
+# ---- a database has all that its trace has
+holds "query: the owner's" makes 600 q.db 0 "$HYPROF" query -q a.hyp --sqlite q.db
+holds "export sqlite --mode" makes 644 e.db 77 "$HYPROF" export -q sqlite --mode 644 a.hyp -o e.db
+chmod 640 q.db
+holds "query --force: the mode of what it replaces" makes 640 q.db 0 "$HYPROF" query -q a.hyp --force --sqlite q.db
+holds "query --force --mode" makes 600 q.db 0 "$HYPROF" query -q a.hyp --force --mode 600 --sqlite q.db
+holds "it is a database" same "ok" "$(python3 -c 'import sqlite3; print(sqlite3.connect("q.db").execute("pragma integrity_check").fetchone()[0])')"
+mkfifo pipe.db
+holds "a pipe is no place for a database" ends_with 1 "$HYPROF" query -q a.hyp --force --sqlite pipe.db
+holds "it is said, and the pipe stays" sh -c "grep -q '^hyprof: error: pipe.db: is not a file' err && test -p pipe.db"
+holds "nothing lies beside them" same "" "$(compgen -G '*.part-*' || true)"
 
 # ---- the head says whether the kernel's addresses are in it
 "$HYPROF" record -q -o k.hyp -- dd if=/dev/zero of=/dev/null bs=4M count=3000 2>/dev/null
