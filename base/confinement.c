@@ -275,8 +275,7 @@ int confinement_keep_file_rights(struct error *err)
 
 void confinement_enter_here(enum confinement_reach reach, const int *fds, size_t n_fds)
 {
-        if (reach == CONFINEMENT_PLACES)
-                (void)landlock_restrict_except(fds, n_fds);
+        (void)landlock_restrict_except(fds, n_fds, reach == CONFINEMENT_SERVERS);
         (void)call_filter_enter(
                 reach == CONFINEMENT_SERVERS ? CALL_FILTER_BAN_PROGRAMS : CALL_FILTER_BAN_NETWORK, NULL);
 }

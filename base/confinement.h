@@ -48,11 +48,10 @@ int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_f
 int confinement_enter_serving(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
                               struct error *err);
 
-/* How far a command that reads foreign files in its own process reaches. */
+/* How far a command that reads foreign files in its own process reaches, beside files in some places. */
 enum confinement_reach {
-        CONFINEMENT_PLACES,    /* it changes files in some places alone: Landlock; no network */
-        CONFINEMENT_ANY_PLACE, /* it changes files wherever its user may; no network */
-        CONFINEMENT_SERVERS,   /* the same, and it or a child of it asks servers */
+        CONFINEMENT_PLACES,  /* nowhere: no network */
+        CONFINEMENT_SERVERS, /* it or a child of it asks servers */
 };
 
 /*

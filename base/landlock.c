@@ -96,10 +96,10 @@ int landlock_restrict(enum landlock_ban ban)
         return restrict_to(ruleset, NULL, 0);
 }
 
-int landlock_restrict_except(const int *fds, size_t n_fds)
+int landlock_restrict_except(const int *fds, size_t n_fds, bool uses_tcp)
 {
         const struct ruleset ruleset = { .fs = FS_CHANGE | FS_TRUNCATE | FS_IOCTL_DEV,
-                                         .net = NET_TCP,
+                                         .net = uses_tcp ? 0 : NET_TCP,
                                          .scopes = SCOPE_SOCKETS };
 
         return restrict_to(ruleset, fds, n_fds);

@@ -10,6 +10,7 @@
 #ifndef BASE_LANDLOCK_H
 #define BASE_LANDLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum landlock_ban {
@@ -33,8 +34,9 @@ int landlock_restrict(enum landlock_ban ban);
  * landlock_restrict_except() - LANDLOCK_BAN_CHANGES but for files in folders, and for single files
  * @fds:  of these, O_PATH suffices; programs in them are not executed either.  If the kernel refuses one, it
  *        is banned like all others.
+ * @uses_tcp:  TCP connections stay free
  * Signals stay free: the process may have to end what it started before.  Returns as landlock_restrict().
  */
-int landlock_restrict_except(const int *fds, size_t n_fds);
+int landlock_restrict_except(const int *fds, size_t n_fds, bool uses_tcp);
 
 #endif /* BASE_LANDLOCK_H */

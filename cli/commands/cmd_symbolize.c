@@ -2,6 +2,7 @@
 #include "cli/manual/commands.h"
 
 #include "base/error.h"
+#include "base/io.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
@@ -400,18 +401,22 @@ static void close_cache(struct work *w)
                 index_cache_close(&w->cache);
 }
 
-/* The client of debuginfod is a child of this process, and makes sockets and files. */
+/* The client of debuginfod is a child of this process, and makes sockets, and files in its cache. */
 static int confine(const struct work *w, const char *output)
 {
+        bool asks = asks_servers(w->args);
+        int folders[] = { w->has_cache ? w->cache.folder.fd : -1, asks ? debuginfod_fetch_open_cache() : -1 };
         const struct reader_places places = {
                 .results = &output,
                 .n_results = 1,
-                .folder_fds = &w->cache.folder.fd,
-                .n_folders = w->has_cache ? 1 : 0,
-                .reach = asks_servers(w->args) ? CONFINEMENT_SERVERS : CONFINEMENT_PLACES,
+                .folder_fds = folders,
+                .n_folders = sizeof(folders) / sizeof(folders[0]),
+                .reach = asks ? CONFINEMENT_SERVERS : CONFINEMENT_PLACES,
         };
+        int r = reader_confinement_enter(&places);
 
-        return reader_confinement_enter(&places);
+        io_close(&folders[1]);
+        return r;
 }
 
 static int run(void *context, struct common_options *common)

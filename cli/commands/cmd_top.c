@@ -454,6 +454,15 @@ static int open_input(struct top_input *in, struct arguments *args, bool on_scre
         return top_input_record(in, run_record, args, on_screen, err);
 }
 
+/* Its recorder goes on with the rights that it needs, and ends by a signal of this process. */
+static int confine(const struct top_input *in)
+{
+        const struct reader_places places = { .folder_fds = &in->cache.folder.fd,
+                                              .n_folders = in->has_cache ? 1 : 0 };
+
+        return drop_rights_to_read() < 0 ? -EPERM : reader_confinement_enter(&places);
+}
+
 static int run_top(struct arguments *args, const struct common_options *common)
 {
         bool on_screen = !args->wants_json && top_screen_can_draw(), has_events;
@@ -462,8 +471,7 @@ static int run_top(struct arguments *args, const struct common_options *common)
         int r, status;
 
         r = open_input(&in, args, on_screen, &err);
-        if (r == 0 && (drop_rights_to_read() < 0 || reader_confinement_enter(&(struct reader_places){
-                                                            .reach = CONFINEMENT_ANY_PLACE }) < 0)) {
+        if (r == 0 && confine(&in) < 0) {
                 top_input_close(&in);
                 return EXIT_STATUS_FAILED;
         }

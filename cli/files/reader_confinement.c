@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define OWN_PLACES 3 /* for temporary files, SQLite's included, and what is thrown away */
+#define OWN_PLACES 4 /* for temporary files, SQLite's included, what is thrown away, a screen's keys */
 
 static int open_place(const char *path)
 {
@@ -63,6 +63,7 @@ int reader_confinement_enter(const struct reader_places *places)
         fds[n++] = open_place(io_temporary_folder());
         fds[n++] = open_place("/var/tmp");
         fds[n++] = open_place("/dev/null");
+        fds[n++] = open_place("/dev/tty");
         for (size_t i = 0; i < places->n_results; i++)
                 fds[n++] = open_result(places->results[i]);
         for (size_t i = 0; i < places->n_folders; i++)

@@ -114,7 +114,7 @@ static void give_up_rights(int parent_fd)
         (void)confinement_bar_rights(NULL);
         (void)privileges_drop_all_but(CAP_DAC_OVERRIDE, NULL);
         (void)begin_change(); /* never lowered: this process does nothing else */
-        (void)landlock_restrict_except(&parent_fd, 1);
+        (void)landlock_restrict_except(&parent_fd, 1, false);
         (void)call_filter_enter(CALL_FILTER_BAN_NETWORK, NULL);
 }
 

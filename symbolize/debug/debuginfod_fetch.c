@@ -11,11 +11,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define CACHE_MODE   0700
 #define READ_BYTES   65536
 #define GRACE_S      30 /* the child ends downloads itself; silent for longer = stuck */
 #define MILLISECONDS 1000
@@ -36,6 +39,50 @@ bool debuginfod_fetch_is_wanted(void)
 
         return urls && urls[strspn(urls, " ")] != '\0';
 }
+
+/* ---- the cache ----------------------------------------------------------------------------------------- */
+
+/* As libdebuginfod looks for it: the second name is that of earlier versions, if there is such a folder. */
+static char *find_cache(void)
+{
+        /* NOLINTBEGIN(concurrency-mt-unsafe): no thread changes the environment */
+        const char *own = getenv("DEBUGINFOD_CACHE_PATH"), *all = getenv("XDG_CACHE_HOME");
+        const char *home = getenv("HOME");
+        /* NOLINTEND(concurrency-mt-unsafe) */
+        char *path = NULL;
+        int n;
+
+        if (own)
+                return strdup(own);
+        if (asprintf(&path, "%s/.debuginfod_client_cache", home ? home : "") < 0)
+                return NULL;
+        if (access(path, F_OK) == 0)
+                return path;
+        free(path);
+        n = all ? asprintf(&path, "%s/debuginfod_client", all)
+                : asprintf(&path, "%s/.cache/debuginfod_client", home ? home : "");
+        return n < 0 ? NULL : path;
+}
+
+int debuginfod_fetch_open_cache(void)
+{
+        char *path = find_cache();
+        char *slash = path ? strrchr(path, '/') : NULL;
+        int fd;
+
+        if (slash && slash > path) {
+                *slash = '\0';
+                (void)mkdir(path, CACHE_MODE); /* opening the folder shows whether it is there */
+                *slash = '/';
+        }
+        if (path)
+                (void)mkdir(path, CACHE_MODE);
+        fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+        free(path);
+        return fd;
+}
+
+/* ---- the parent's side --------------------------------------------------------------------------------- */
 
 static int take_result(struct debuginfod_request *request, const struct debuginfod_message *message)
 {

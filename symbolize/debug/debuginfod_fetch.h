@@ -65,6 +65,13 @@ struct debuginfod_options {
 bool debuginfod_fetch_is_wanted(void);
 
 /*
+ * debuginfod_fetch_open_cache() - the folder in which the client keeps what it gets; made if it is missing
+ * For a process that may change files in such folders alone from then on.  Returns an O_PATH descriptor, the
+ * caller's to close, or -1.
+ */
+int debuginfod_fetch_open_cache(void);
+
+/*
  * debuginfod_fetch_run() - get the files, one after the other
  * After a server that does not answer, the remaining files are not tried.
  * Returns 0, whatever was found; -ENOTSUP without libdebuginfod, -ENODATA if the user named no server, -EINTR
