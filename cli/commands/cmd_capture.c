@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
+#include "cli/files/drop_rights.h"
 #include "cli/files/output_file.h"
 #include "cli/options/search_options.h"
 #include "cli/terminal/complaint.h"
@@ -14,6 +15,8 @@
 #include "format/trace_lock.h"
 #include "sampler/relay/relay_address.h"
 #include "sampler/relay/relay_intake.h"
+#include "sampler/relay/relay_server.h"
+#include "sampler/rights/privileges.h"
 #include "symbolize/images/trace_origin.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
@@ -39,6 +42,7 @@
 #define LOCK_TRIES   50
 #define PATH_BYTES   4096
 #define WORDS_MAX    64
+#define TRY_ANY_USER "sudo hyprof capture ..., which takes the traces of all users"
 
 enum {
         LETTER_WAIT = OPTION_LONG_ONLY,
@@ -77,6 +81,9 @@ struct capture {
         struct viewer_start start; /* of the viewer */
         unsigned mode;             /* of a new trace; 0 = not given */
         bool views, quiet;
+        bool hears_all;      /* root takes the traces of every user */
+        bool is_of_nobody;   /* the recorder has closed its end: whose it was cannot be told */
+        int root_connection; /* of sudo's root; -1 = none, or used */
         int fds[N_FDS];
         int signal_fd;
         sigset_t mask;      /* of signals, before this began */
@@ -192,25 +199,47 @@ static int await_answer(const struct capture *c, int fd, struct error *err)
 }
 
 /*
+ * Any user can listen at a port that no recorder uses, and hand out a trace as if it were ours.  A recorder
+ * that refuses has closed its end by now, and so has no user; one that gives a trace has not.
+ */
+static int check_recorder(struct capture *c, int fd, struct error *err)
+{
+        int tcp_fd = open("/proc/net/tcp", O_RDONLY | O_CLOEXEC);
+        uint32_t uid = 0;
+        bool is_known = relay_peer_find_user(fd, tcp_fd, &uid) == 0;
+
+        io_close(&tcp_fd);
+        c->is_of_nobody = !is_known && !c->hears_all;
+        if (is_known && !c->hears_all && uid != geteuid() && uid != 0)
+                return error_set(err, -EPERM, "%s: user %u listens there", c->name, uid);
+        return 0;
+}
+
+/*
  * A forwarder (ssh -L, adb) accepts connections while no recorder listens behind it, and closes them.
  * Returns the descriptor of a connection that answers, or -errno.
  */
-static int reach_once(const struct capture *c, struct error *err)
+static int reach_once(struct capture *c, struct error *err)
 {
-        int fd = relay_address_connect(c->address, err), r;
+        int fd = c->root_connection, r;
 
+        c->root_connection = -1;
+        if (fd < 0)
+                fd = relay_address_connect(c->address, err);
         if (fd < 0)
                 return fd;
         r = relay_intake_ask(fd, &c->place, err);
         if (r == 0 || r == -EPIPE || r == -ECONNRESET) /* it may have answered before it closed */
                 r = await_answer(c, fd, err);
+        if (r == 0)
+                r = check_recorder(c, fd, err);
         if (r < 0)
                 io_close(&fd);
         return r < 0 ? r : fd;
 }
 
 /* Waits for a recorder, or for a signal.  Returns the descriptor, or -errno. */
-static int reach_recorder(const struct capture *c, bool waits, struct error *err)
+static int reach_recorder(struct capture *c, bool waits, struct error *err)
 {
         struct pollfd stop = { .fd = c->signal_fd, .events = POLLIN };
         bool has_told = c->quiet, has_reached;
@@ -227,6 +256,24 @@ static int reach_recorder(const struct capture *c, bool waits, struct error *err
                 if (poll(&stop, 1, TRY_AGAIN_MS) != 0)
                         return fd;
         }
+}
+
+/*
+ * Under sudo the connection is made as root, whom the recorders of all users hear.  Before any byte of it is
+ * read, and any file opened, the process becomes the invoking user.  Returns 0, or -errno after a complaint.
+ */
+static int become_user(struct capture *c, bool waits)
+{
+        struct pollfd stop = { .fd = c->signal_fd, .events = POLLIN };
+
+        c->hears_all = geteuid() == 0;
+        c->root_connection = -1;
+        if (invoking_user_read().known)
+                do
+                        c->root_connection = relay_address_connect(c->address, NULL);
+                while (waits && (c->root_connection == -ECONNREFUSED || c->root_connection == -ENOENT) &&
+                       poll(&stop, 1, TRY_AGAIN_MS) == 0);
+        return drop_rights_for_good("the same without sudo");
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
@@ -347,8 +394,10 @@ static int take_all_chunks(struct relay_intake *intake, int report_fd, struct er
         return r;
 }
 
-static _Noreturn void take_in_child(int *fds, const struct relay_place *place, pid_t parent)
+static _Noreturn void take_in_child(struct capture *c, pid_t parent)
 {
+        const struct relay_place *place = &c->place;
+        int *fds = c->fds;
         char boot_id[TRACE_ORIGIN_BOOT_ID_BYTES];
         struct boot_number taker;
         struct relay_intake *intake = calloc(1, sizeof(*intake));
@@ -372,6 +421,8 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place, p
                         &err); /* if the kernel lacks the filter, the other limits hold */
                 r = relay_intake_begin(intake, fds[FD_SOCKET], fds[FD_FILE], fds[FD_PLACE], place, &err);
         }
+        if (r == 0 && c->is_of_nobody)
+                r = error_set(&err, -EPERM, "%s: which user listens there is not known", c->name);
         if (r == 0) {
                 relay_intake_measure(intake, taker);
                 r = take_all_chunks(intake, fds[FD_REPORT], &err);
@@ -471,7 +522,7 @@ static void take_trace(struct capture *c, struct outcome *ret)
         c->report_fd = report[0];
         pid = fork();
         if (pid == 0)
-                take_in_child(c->fds, &c->place, parent);
+                take_in_child(c, parent);
         if (pid < 0)
                 fail_to_take("a process that takes the trace", ret);
         io_close(&report[1]);
@@ -509,6 +560,8 @@ static void report_outcome(const struct capture *c, const struct outcome *o)
                         complain_try(
                                 "hyprof capture -o FILE ..., with another FILE; or remove %s to begin anew",
                                 c->place_path);
+                else if (o->code == -EPERM)
+                        complain_try(TRY_ANY_USER);
                 else if (o->code == -EACCES)
                         complain_try(
                                 "sudo hyprof capture ...; through ssh -L, log in there as the recorder's user");
@@ -547,6 +600,8 @@ static int symbolize(struct arguments *args, const struct capture *c)
         if (args->no_symbolize)
                 return EXIT_STATUS_OK;
         unblock_signals(c);
+        if (drop_rights_to_read() < 0)
+                return EXIT_STATUS_FAILED;
         if (c->quiet && add_word(args, "-q", NULL) < 0)
                 return EXIT_STATUS_FAILED;
         args->words[args->n_words] = strdup(c->path);
@@ -565,8 +620,11 @@ static int begin_capture(struct capture *c, bool waits)
                 return status;
         c->fds[FD_SOCKET] = reach_recorder(c, waits, &err);
         if (c->fds[FD_SOCKET] < 0) {
-                complain("error: no recorder listens: %s", err.text);
-                if (!waits)
+                complain("error: no recorder %s: %s", c->fds[FD_SOCKET] == -EPERM ? "of yours" : "listens",
+                         err.text);
+                if (c->fds[FD_SOCKET] == -EPERM)
+                        complain_try(TRY_ANY_USER);
+                else if (!waits)
                         complain_try("hyprof capture --wait ...");
                 return EXIT_STATUS_FAILED;
         }
@@ -680,7 +738,8 @@ static int run(void *context, struct common_options *common)
                 complain("error: a descriptor for signals: %s", strerrordesc_np(errno));
                 return EXIT_STATUS_FAILED;
         }
-        status = take_and_view(args, &c);
+        status = become_user(&c, args->waits) < 0 ? EXIT_STATUS_FAILED : take_and_view(args, &c);
+        io_close(&c.root_connection);
         unblock_signals(&c);
         io_close(&c.signal_fd);
         return status;

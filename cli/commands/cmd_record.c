@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
+#include "cli/files/drop_rights.h"
 #include "cli/files/output_file.h"
 #include "cli/on_host/host_record.h"
 #include "cli/options/option_table.h"
@@ -654,11 +655,13 @@ static int run(struct record_options *options, char **argv)
         return record_into(&file, options, argv, NULL, &signals);
 }
 
-/* On another machine what can be recorded is checked there. */
+/* On another machine what can be recorded is checked there.  No right of root's is needed here. */
 static int run_on_host(struct record_options *options, char **argv)
 {
         if (options->help || (!argv && !record_options_is_attaching(options)))
                 return run(options, argv);
+        if (drop_rights_for_good("hyprof record --on ... --sudo, without sudo here") < 0)
+                return EXIT_STATUS_RECORD_FAILED;
         return host_record_run(options, argv);
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/exit_status.h"
+#include "cli/files/drop_rights.h"
 #include "cli/manual/commands.h"
 #include "cli/on_host/host_attendant.h"
 #include "cli/on_host/host_board.h"
@@ -562,6 +563,8 @@ static void find_names(struct host_run *run, char **argv)
         (void)signal(SIGINT, SIG_DFL);
         (void)signal(SIGXFSZ, SIG_IGN);
         (void)pthread_sigmask(SIG_SETMASK, &run->mask, NULL);
+        if (drop_rights_to_read() < 0)
+                _exit(EXIT_STATUS_FAILED);
         n = add_names(options, argv, words, n);
         words[n++] = (char[]){ "-q" };
         words[n] = strdup(options->path);

@@ -3,7 +3,7 @@
 # Commands that read traces give up rights before the first byte: no programs, sockets or new rights, no files but the result
 set -u
 . tests/tap.sh
-plan 51
+plan 54
 need jq
 need_sampling
 
@@ -75,8 +75,14 @@ holds "check --repair: it is repaired" ends_with 0 "$HYPROF" check --repair cut.
 holds "and kept" test -e cut.hyp.unrepaired
 holds "symbolize makes its cache" test -d "$folder/cache"
 DEBUGINFOD_URLS=http://127.0.0.1:9 ESCAPE_FOLDER=$folder/outside LD_PRELOAD=$escape "$HYPROF" symbolize a.hyp >"$TMPDIR/out" 2>"$TMPDIR/err"
-holds "with debuginfod: sockets, and still no program" grep -q '^escape: program EPERM, socket worked, .*memory EPERM' "$TMPDIR/err"
-rm -f "$folder/outside/escaped"
+holds "with debuginfod: sockets, and nothing else" same "escape: program EPERM, socket worked, file $file_outcome, memory EPERM" "$(grep '^escape:' "$TMPDIR/err")"
+holds "top: nothing" escapes "$nothing" "$HYPROF" top --json a.hyp
+"$HYPROF" record -q --listen ./socket --no-wait --linger 60s -- true >"$TMPDIR/listen" 2>&1 &
+recorder=$!
+wait_until "the recorder listens" test -S socket
+holds "capture, when it finds names: nothing" escapes "$nothing" "$HYPROF" capture -q ./socket -o c.hyp
+wait "$recorder"
+holds "nothing was made outside by these" same "" "$(ls "$folder/outside")"
 
 # ---- before the first byte: a trace that does not come yet
 mkfifo pipe.hyp

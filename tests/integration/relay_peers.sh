@@ -3,7 +3,7 @@
 # hyprof capture and hyprof record --listen with a wrong other side: garbage, silence, half a word, floods, two at once; one line each, and nothing is lost by it
 set -eu
 . tests/tap.sh
-plan 79
+plan 86
 need jq prlimit python3 strip
 mkdir -m 700 "$TMPDIR/run"
 export XDG_RUNTIME_DIR=$TMPDIR/run
@@ -272,6 +272,29 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
         holds "four that say nothing: a fifth is told so" same 5 "$(python3 tests/tools/relay_peer.py taker "$port" crowd)"
         holds "nobody was heard before the first one of the own user" same 1 "$(python3 tests/tools/relay_peer.py taker "$port" generation)"
         holds "another user: the recording ends" ended 0 "$recorder"
+        # Another user's process at a port gives a whole trace, and may be gone before anybody asks whose it is.
+        fakes() { # how, the taker: of another user's recorder at a port
+                port=$((20000 + RANDOM % 12000))
+                as_user python3 "$users/relay_peer.py" recorder "$port" "$1" "$users/fake.hyp" >"$TMPDIR/peer" 2>&1 &
+                peer=$!
+                programs+=("$peer")
+                until_it_says "$TMPDIR/peer" listening
+        }
+        cp "$trace" "$users/fake.hyp"
+        mkdir -m 777 "$users/third"
+        as_third() { (cd "$users/third" && exec setpriv --reuid=65533 --regid=65533 --clear-groups "$@"); }
+        capture_port() { "$HYPROF" capture --no-symbolize "$port" -o "$users/root.hyp"; }
+        for how in silence-after-all all; do
+                fakes "$how"
+                holds "another user's trace at a port, $how: refused" ends_with 1 as_third "$users/hyprof" capture --no-symbolize "$port" -o f.hyp
+                holds "in one line" says_once "user 65534 listens there|which user listens there is not known"
+                holds "and there is no file" same "" "$(ls "$users/third")"
+                kill "$peer" 2>/dev/null || true
+                wait "$peer" 2>/dev/null || true
+        done
+        fakes silence-after-all
+        holds "root takes the traces of all users" ends_with 0 capture_port
+        kill "$peer" && ! wait "$peer" 2>/dev/null
 else
         skips_group "another user" "this test does not run as root"
 fi

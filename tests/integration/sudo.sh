@@ -3,7 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 89
+plan 100
 need jq chrt
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -216,6 +216,33 @@ chown "$uid:$gid" "$folder/home/own"
 ln -sf own "$folder/home/link"
 by_sudo "$HYPROF" export -q --force -o link folded t.hyp
 holds "a link to a file of the user's is followed" same "$uid:$gid symbolic link" "$(owner home/own) $(stat -c %F "$folder/home/link")"
+
+# ---- capture: root's connection, whom every recorder hears, and the user's files
+listens() { # as root, without sudo: $recorder
+        rm -f "$folder/shared/socket"
+        "$HYPROF" record -q --listen "$folder/shared/socket" --no-wait --linger 60s -- "$folder/w_split" 1 >"$TMPDIR/listen" 2>&1 &
+        recorder=$!
+        wait_until "root's recorder listens" test -S "$folder/shared/socket"
+}
+listens
+holds "capture: what root's recorder gives to root alone" ends_with 0 by_sudo "$HYPROF" capture -q "$folder/shared/socket" -o c.hyp
+wait "$recorder"
+holds "the trace is the user's" same "$uid:$gid 600" "$(stat -c '%u:%g %a' "$folder/home/c.hyp")"
+cp "$folder/home/c.hyp" "$TMPDIR/captured.hyp"
+holds "and whole" is_whole captured
+by_sudo "$HYPROF" capture --wait -q "$folder/shared/late" -o late.hyp >"$TMPDIR/late" 2>&1 &
+job=$!
+"$HYPROF" record -q --listen "$folder/shared/late" --linger 60s -- true >"$TMPDIR/listen" 2>&1
+holds "capture --wait: the same" wait "$job"
+holds "that trace is the user's too" same "$uid:$gid" "$(owner home/late.hyp)"
+listens
+holds "capture into a folder of root's" ends_with 1 by_sudo "$HYPROF" capture -q "$folder/shared/socket" -o root/c.hyp
+holds "it says so" grep -q '^hyprof: error: cannot write the trace: root/c.hyp.*: Permission denied' "$TMPDIR/err"
+holds "nothing was made there" same secret "$(ls "$folder/root")"
+holds "nor over a file of root's" ends_with 1 by_sudo "$HYPROF" capture -q "$folder/shared/socket" -o root/secret
+holds "which is as it was" same "untouched root 600" "$(cat "$folder/root/secret") $(stat -c '%U %a' "$folder/root/secret")"
+holds "the recorder still gives it" ends_with 0 by_sudo "$HYPROF" capture -q "$folder/shared/socket" -o c.hyp
+wait "$recorder"
 
 # ---- what is kept of debug information
 in_cache() { HYPROF_CACHE_DIR=$1 by_sudo "$HYPROF" symbolize -q t.hyp; }

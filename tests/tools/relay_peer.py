@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The other side of a trace that is taken, as it should not be.
 
-relay_peer.py recorder SOCKET HOW [TRACE]   listens once, prints "listening", and answers a capture
+relay_peer.py recorder SOCKET|PORT HOW [TRACE]  listens once, prints "listening", and answers a capture
 relay_peer.py taker SOCKET|PORT HOW         connects to a recorder; prints what came of it
 relay_peer.py names PORT_FILE HOW           a server of debug files that says nothing; prints "asked"
 relay_peer.py forward SOCKET TO             passes connections on, as ssh -L does; closes them when nobody listens
@@ -39,9 +39,12 @@ def receive(connection: socket.socket, n: int) -> bytes:
 
 
 def listen(path: str) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(path)
-    listener.listen(16)
+    if path.isdigit():
+        listener = socket.create_server(("127.0.0.1", int(path)))
+    else:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen(16)
     print("listening", flush=True)
     return listener
 
@@ -80,6 +83,8 @@ def words_of(how: str, trace: bytes, asked: bytes) -> bytes:
         "huge-chunk": answer(FRESH) + huge_chunk(trace) + b"\0" * (1 << 20),
         "no-beginning": answer(FRESH) + trace[first_chunk_bytes(trace):],
         "silence-after-answer": answer(FRESH),
+        "silence-after-all": answer(FRESH) + trace,
+        "all": answer(FRESH) + trace,
         "half": answer(FRESH) + half,
         "flipped": answer(FRESH) + bytes(flipped),
         "twice": answer(FRESH) + half + half,
