@@ -73,7 +73,8 @@ fuzz: ## fuzz every decoder for FUZZ_S seconds each (30), as many at a time as t
 	$(SUBMAKE) VARIANT=fuzz fuzz-programs
 	$(Q)tests/fuzz/run_fuzz.sh build/fuzz $(FUZZ_S)
 
-fuzz-view: ## change 1,000 models of the viewer at random, HYPROF_MUTANTS=n SEED=n: what was not changed is drawn; 10 minutes
+fuzz-view: ## change 1,000 models of the viewer at random, and 100,000 inputs of its decoders, HYPROF_MUTANTS=n SEED=n; 10 minutes
+	$(Q)HYPROF_MUTANTS=$${HYPROF_MUTANTS:-100000} node --test tests/browser/decoder_fuzz.js
 	$(Q)HYPROF_MUTANTS=$${HYPROF_MUTANTS:-1000} node --test tests/browser/timeline_mutants.js
 
 mutants: ## break a line at a time: each of tests/mutants.table must fail its tests; MUTANTS=part of a row; RANDOM=40 SEED=n: drawn by chance

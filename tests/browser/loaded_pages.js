@@ -5,13 +5,13 @@
 const vm = require('vm');
 const { pageScript } = require('./make_page.js');
 
-/** Loads all modules but start.js; returns a function that evaluates an expression in the scope of their page. */
+/** Loads all modules but start.js; returns a function that evaluates an expression in the scope of their page, as vm does. */
 function pageScope() {
         const scope = vm.createContext({ console, URLSearchParams, TextDecoder, URL, matchMedia: () => ({ matches: false }),
                 location: { hash: '' }, addEventListener: () => {}, history: { pushState() {}, replaceState() {} },
                 document: { documentElement: { dataset: {} }, getElementById: () => null } });
         vm.runInContext(pageScript(false), scope, { filename: 'page.js' });
-        return (expression) => vm.runInContext(expression, scope);
+        return (expression, options) => vm.runInContext(expression, scope, options);
 }
 
 /** The same, with all that modules export as names. */

@@ -179,7 +179,7 @@ export function foldSpans(lane, from, to, bucketLog2) {
                 i = lowerBound(lane.begin, Math.floor(Math.min(from, lane.begin[i]) / q) * q, 0, lane.n);
         }
         const end = lowerBound(lane.begin, Math.ceil(to / q) * q, 0, lane.n);
-        const builder = new SpanItemsBuilder(Math.min(end - i, 2 * Math.ceil((to - from) / q + 2) + 4) + 1);
+        const builder = new SpanItemsBuilder(Math.max(0, Math.min(end - i, 2 * Math.ceil((to - from) / q + 2) + 4)) + 1);
         while (i < end) {
                 if (lane.end[i] - lane.begin[i] >= q) {
                         if (lane.begin[i] < to && isTouched(lane, i, from)) {
@@ -245,7 +245,7 @@ export function foldPoints(lane, from, to, bucketLog2) {
         let i = first > 0 ? lowerBound(lane.begin, Math.floor(lane.begin[first - 1] / q) * q, 0, lane.n) : 0;
         let end = lowerBound(lane.begin, Math.ceil(to / q) * q, 0, lane.n);
         end = end < lane.n ? lowerBound(lane.begin, (Math.floor(lane.begin[end] / q) + 1) * q, 0, lane.n) : end;
-        const capacity = Math.min(end - i, Math.ceil((to - from) / q) + 4) + 1;
+        const capacity = Math.max(0, Math.min(end - i, Math.ceil((to - from) / q) + 4)) + 1; // begins may not be sorted
         const items = { begin: new Float64Array(capacity), min: new Float64Array(capacity), max: new Float64Array(capacity),
                 first: new Float64Array(capacity), last: new Float64Array(capacity), count: new Uint32Array(capacity) };
         let n = 0;
@@ -255,12 +255,14 @@ export function foldPoints(lane, from, to, bucketLog2) {
                 items.first[n] = lane.values[i];
                 items.min[n] = lane.min[i];
                 items.max[n] = lane.max[i];
-                for (; i < end && lane.begin[i] < bucketEnd; i++) {
+                // Beyond 2^53 ns a bucket may end where it begins.
+                do {
                         items.min[n] = Math.min(items.min[n], lane.min[i]);
                         items.max[n] = Math.max(items.max[n], lane.max[i]);
                         items.last[n] = lane.last[i];
                         items.count[n] += lane.count[i];
-                }
+                        i++;
+                } while (i < end && lane.begin[i] < bucketEnd);
                 n++;
         }
         return { isPoints: true, n, bucketLog2, begin: items.begin.slice(0, n), min: items.min.slice(0, n),

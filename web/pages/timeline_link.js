@@ -25,7 +25,9 @@ const LINK_WORDS_MAX = 300;
 
 /** @param {string} key "thread:3", or that of a row of a device, which has names in it */
 function wordOfKey(key) {
-        return /^[a-z_]{1,16}:\d{1,12}$/.test(key) ? key.replace(':', '-') : `~${encodeURIComponent(key).replaceAll('.', '%2E')}`;
+        const whole = key.replace(/\p{Surrogate}/gu, '\ufffd'); // half a character has no form in an address
+
+        return /^[a-z_]{1,16}:\d{1,12}$/.test(key) ? key.replace(':', '-') : `~${encodeURIComponent(whole).replaceAll('.', '%2E')}`;
 }
 
 /** @param {string} word "thread-3", or "~" and a key with %XX in it */
