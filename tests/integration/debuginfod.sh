@@ -3,7 +3,7 @@
 # Debug files come from a debuginfod server by build-id; what is not the wanted file is thrown away, and nothing waits for ever
 set -eu
 . tests/tap.sh
-plan 20
+plan 37
 need debuginfod curl python3 gcc objcopy readelf
 
 fetch=$BUILD/tools/fetch_debug_file
@@ -121,3 +121,78 @@ port=$(sed -n 's/port //p' "$TMPDIR/silent.out")
 run_fetch -t 1 "$one" "$two"
 holds "a server that says nothing: it fails in time" same "failed -110 -" "$(sed -n 1p "$TMPDIR/fetched")"
 holds "the rest is not tried" same not-tried "$(state_of 2)"
+
+# ---- one that answers in every wrong way
+mkdir "$TMPDIR/says"
+python3 tests/tools/hostile_debuginfod.py "$TMPDIR/says" >"$TMPDIR/hostile.out" &
+servers+=("$!")
+until grep -q 'port [0-9]' "$TMPDIR/hostile.out"; do sleep 0.1; done
+port=$(sed -n 's/port //p' "$TMPDIR/hostile.out")
+answers() { # build-id, how, what
+        printf '%s\n%s\n' "$2" "${3:-}" >"$TMPDIR/says/$1"
+}
+refused() { # options: what is asked for first is not believed, nothing of it stays, and the fetch ends by itself
+        run_fetch "$@" "$one"
+        case $(state_of 1) in found | not-tried | "") cat "$TMPDIR/fetched" && return 1 ;; esac
+        same 0 "$(n_cached "$one")"
+}
+answers "$one" right "$TMPDIR/served/one.debug"
+run_fetch "$one"
+holds "this server can be right" same found "$(state_of 1)"
+answers "$one" endless
+holds "bytes without an end: over the limit" refused -s 1000000
+answers "$one" trickle
+holds "a byte at a time: over the time" refused -t 2
+answers "$one" huge
+holds "a length that never comes" refused -s 100000000
+answers "$one" cut "$TMPDIR/served/one.debug"
+holds "half a file" refused -t 5
+answers "$one" header
+holds "a megabyte of headers" refused -t 5
+answers "$one" redirect "file://$TMPDIR/served/one.debug"
+holds "a way to a file of this machine" refused -t 5
+answers "$one" redirect "http://127.0.0.1:$port/buildid/$one/debuginfo"
+holds "a way that leads to itself" refused -t 5
+answers "$one" error
+holds "an error" refused -t 5
+
+# ---- hyprof symbolize, with a home that has no cache yet: the client makes it, and nothing else changes
+need_sampling
+cat >"$TMPDIR/busy.c" <<'END'
+#include <stdint.h>
+volatile uint64_t sum;
+__attribute__((noinline)) static void planted(uint64_t n) { for (uint64_t i = 0; i < n; i++) sum += i * i; }
+int main(void) { for (int i = 0; i < 100; i++) planted(4000000); }
+END
+gcc -g -O1 -Wl,--build-id=sha1 "$TMPDIR/busy.c" -o "$TMPDIR/busy"
+objcopy --only-keep-debug "$TMPDIR/busy" "$TMPDIR/busy.debug"
+strip "$TMPDIR/busy"
+busy=$(build_id "$TMPDIR/busy")
+"$HYPROF" record -q -o "$TMPDIR/busy.hyp" -- "$TMPDIR/busy"
+mkdir "$TMPDIR/home"
+symbolize() { # seconds
+        cp "$TMPDIR/busy.hyp" "$TMPDIR/named.hyp"
+        rm -rf "$TMPDIR/home/.cache"
+        timeout 100 env -u XDG_CACHE_HOME -u DEBUGINFOD_CACHE_PATH -u HYPROF_CACHE_DIR HOME="$TMPDIR/home" DEBUGINFOD_URLS="http://127.0.0.1:$port" \
+                DEBUGINFOD_MAXSIZE=1000000 DEBUGINFOD_MAXTIME=5 DEBUGINFOD_TIMEOUT=3 "$HYPROF" symbolize "$TMPDIR/named.hyp"
+}
+is_named() { "$HYPROF" export -q folded "$TMPDIR/named.hyp" -o - >"$TMPDIR/folded" && grep -q planted "$TMPDIR/folded"; }
+answers "$busy" right "$TMPDIR/busy.debug"
+holds "symbolize: it asks" ends_with 0 symbolize
+holds "and has the names" is_named
+holds "the file is in the client's cache" test -s "$TMPDIR/home/.cache/debuginfod_client/$busy/debuginfo"
+for how in endless trickle garbage; do
+        answers "$busy" "$how"
+        [ $how != garbage ] || { head -c 20000 /dev/urandom >"$TMPDIR/noise" && answers "$busy" right "$TMPDIR/noise"; }
+        holds "symbolize, $how: it ends well" ends_with 0 symbolize
+done
+is_nameless() { ! is_named && [ -s "$TMPDIR/folded" ]; }
+holds "without the names" is_nameless
+# The right build-id, and debug information that is noise.
+cp "$TMPDIR/busy.debug" "$TMPDIR/noisy.debug"
+for section in .debug_info .debug_line .debug_abbrev; do
+        head -c 3000 /dev/urandom >"$TMPDIR/noise"
+        objcopy --update-section "$section=$TMPDIR/noise" "$TMPDIR/noisy.debug"
+done
+answers "$busy" right "$TMPDIR/noisy.debug"
+holds "symbolize, the right build-id and noise for the rest: it ends well" ends_with 0 symbolize
