@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/regular_file.h"
 #include "format/trace_spec.h"
 #include "import/perf/perf_entry.h"
 #include "import/perf/perf_tasks.h"
@@ -12,7 +13,6 @@
 #include "unwind/unwind_module.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +32,12 @@ void perf_stacks_forget_code(struct perf_stacks *s)
 
 /* ---- the files of modules ------------------------------------------------------------------------------ */
 
-/* The path comes from the file that is imported: only a regular file is opened, and never waited for. */
+/* The path comes from the file that is imported: a device or a pipe of that name is not opened. */
 static int open_regular(const char *path)
 {
-        struct stat st;
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        int fd = -1;
 
-        if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
-                io_close(&fd);
+        (void)regular_file_open(path, &fd, NULL);
         return fd;
 }
 

@@ -3,7 +3,7 @@
 # hyprof import of perf.data: the samples equal those of perf script, by time, thread, event and every address; what is cut or hostile ends well
 set -eu
 . tests/tap.sh
-plan 43
+plan 45
 need python3 zstd
 
 data=tests/data/import/perf
@@ -133,3 +133,20 @@ sums=$(compared "$TMPDIR/copies.hyp" "$TMPDIR/copies.txt" dwarf)
 figure "copies of stacks: samples of both, heads equal, stacks equal, one goes on: $sums"
 holds "nine in ten are equal to perf's unwinding, or go on" compare \
         "$(awk '{ print $4 + $5 }' <<<"$sums")" ">=" "$n * 0.9"
+
+# ---- code in what is no file: whoever waits at a pipe for its reader waits on
+fifo=$(mktemp -u /tmp/fifo.XXXX) # as long as the path in the file, at most
+mkfifo "$fifo"
+python3 - tests/fuzz/corpus/fuzz_import_perf_data/copies "$TMPDIR/fifo.data" "$fifo" <<'END'
+import sys
+data = b"PERFILE2" + open(sys.argv[1], "rb").read()
+code = b"/src/xxxxxxxxxxxxxxxxxx/w"
+assert data.count(code) > 0
+open(sys.argv[2], "wb").write(data.replace(code, sys.argv[3].encode().ljust(len(code), b"\0")))
+END
+(: >"$fifo" && : >"$TMPDIR/was_opened") &
+writer=$!
+holds "code in a pipe" ends_with 0 "$HYPROF" import "$TMPDIR/fifo.data" -o "$TMPDIR/fifo.hyp"
+holds "is not opened" test ! -e "$TMPDIR/was_opened"
+kill "$writer" && ! wait "$writer" 2>/dev/null
+rm -f "$fifo"
