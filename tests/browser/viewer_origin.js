@@ -12,6 +12,7 @@ const { spawn } = require('child_process');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
+const { Firefox } = require('./firefox.js');
 
 const hyprof = process.env.HYPROF;
 const trace = 'tests/golden/v1.4.hyp';
@@ -88,6 +89,28 @@ test('a worker that was left at the same port, by address and by name, does not 
         assert.strictEqual(await lure.value('document.getElementById("seen")'), null);
         assert.strictEqual(await lure.value('navigator.serviceWorker.controller'), null);
         await lure.close();
+        await end(viewer);
+});
+
+test('the same in Firefox', async () => {
+        const firefox = await Firefox.start();
+        const server = await listen(0);
+        const { port } = server.address();
+        for (const name of ['127.0.0.1', 'localhost']) {
+                await firefox.go(`http://${name}:${port}/`);
+                await firefox.until('navigator.serviceWorker.controller', 'the worker at ' + name);
+        }
+        server.close();
+        const viewer = await view('--port', String(port), trace);
+
+        await firefox.go(`http://127.0.0.1:${viewer.port}/${'0'.repeat(32)}/`);
+        assert.match(await firefox.value('document.getElementById("seen").innerText'), /SEEN/);
+        await firefox.go(viewer.address);
+        await firefox.until(isWhole, 'the viewer');
+        assert.strictEqual(await firefox.value('document.getElementById("seen")'), null);
+        assert.strictEqual(await firefox.value('navigator.serviceWorker && navigator.serviceWorker.controller'), null);
+        assert.strictEqual(await firefox.value('localStorage.length + sessionStorage.length'), 0);
+        await firefox.close();
         await end(viewer);
 });
 

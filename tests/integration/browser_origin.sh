@@ -3,8 +3,8 @@
 # The viewer's address in a browser is a new origin, and notes outlive it
 set -eu
 . tests/tap.sh
-plan 3
-need node chromium
+plan 4
+need node chromium firefox-esr
 . tests/browser/run_node.sh
 
 "$BUILD/tools/made_trace" many "$TMPDIR/made.hyp" 200 200
