@@ -68,7 +68,7 @@ static struct idle_key key_of(const struct wait_roots *roots, uint32_t root)
                 [WAIT_ROOT_READY] = IDLE_OTHERS,    [WAIT_ROOT_TIMER] = IDLE_TIMER,
                 [WAIT_ROOT_DISK] = IDLE_DISK,       [WAIT_ROOT_NETWORK] = IDLE_NETWORK,
                 [WAIT_ROOT_PROGRAM] = IDLE_PROGRAM, [WAIT_ROOT_UNKNOWN] = IDLE_UNKNOWN,
-                [WAIT_ROOT_OPEN] = IDLE_OPEN,
+                [WAIT_ROOT_OPEN] = IDLE_OPEN,       [WAIT_ROOT_INTERRUPT] = IDLE_INTERRUPT,
         };
         const struct wait_root *of = wait_roots_get(roots, root);
 

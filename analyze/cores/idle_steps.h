@@ -29,8 +29,9 @@ enum idle_cause {
         IDLE_TIMER,
         IDLE_DISK,
         IDLE_NETWORK,
-        IDLE_PROGRAM, /* a program that was not recorded ends the wait */
-        IDLE_TOO_FEW, /* no thread waited */
+        IDLE_INTERRUPT, /* of another device, or of the kernel itself */
+        IDLE_PROGRAM,   /* a program that was not recorded ends the wait */
+        IDLE_TOO_FEW,   /* no thread waited */
         IDLE_QUOTA,
         IDLE_READY,  /* threads could run, a CPU was idle, and the kernel did not put them there */
         IDLE_OTHERS, /* not idle: other programs had the CPUs */

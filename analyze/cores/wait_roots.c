@@ -120,10 +120,10 @@ static int add_thread_root(struct wait_roots *w, enum wait_root_kind kind, uint3
 static int add_end_root(struct wait_roots *w, uint32_t thread, const struct past_wait *wait, uint32_t *ret_id)
 {
         static const enum wait_root_kind kinds[WAIT_END_KINDS] = {
-                [WAIT_END_UNKNOWN] = WAIT_ROOT_UNKNOWN,   [WAIT_END_THREAD] = WAIT_ROOT_UNKNOWN,
-                [WAIT_END_PROGRAM] = WAIT_ROOT_PROGRAM,   [WAIT_END_TIMER] = WAIT_ROOT_TIMER,
-                [WAIT_END_DISK] = WAIT_ROOT_DISK,         [WAIT_END_NETWORK] = WAIT_ROOT_NETWORK,
-                [WAIT_END_INTERRUPT] = WAIT_ROOT_UNKNOWN,
+                [WAIT_END_UNKNOWN] = WAIT_ROOT_UNKNOWN,     [WAIT_END_THREAD] = WAIT_ROOT_UNKNOWN,
+                [WAIT_END_PROGRAM] = WAIT_ROOT_PROGRAM,     [WAIT_END_TIMER] = WAIT_ROOT_TIMER,
+                [WAIT_END_DISK] = WAIT_ROOT_DISK,           [WAIT_END_NETWORK] = WAIT_ROOT_NETWORK,
+                [WAIT_END_INTERRUPT] = WAIT_ROOT_INTERRUPT,
         };
         enum wait_root_kind kind = kinds[wait->end];
 

@@ -33,7 +33,8 @@ enum wait_root_kind {
         WAIT_ROOT_TIMER, /* these wait themselves: `group` is who waits, and where */
         WAIT_ROOT_DISK,
         WAIT_ROOT_NETWORK,
-        WAIT_ROOT_PROGRAM, /* a program that was not recorded */
+        WAIT_ROOT_INTERRUPT, /* of another device, or of the kernel itself */
+        WAIT_ROOT_PROGRAM,   /* a program that was not recorded */
         WAIT_ROOT_UNKNOWN,
         WAIT_ROOT_OPEN, /* the wait has not ended, in time */
         WAIT_ROOT_KINDS,

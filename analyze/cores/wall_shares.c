@@ -133,7 +133,7 @@ static int take_roots(void *context, const struct wait_moment *moment)
                 [WAIT_ROOT_READY] = WALL_ROW_UNKNOWN,   [WAIT_ROOT_TIMER] = WALL_ROW_TIMER,
                 [WAIT_ROOT_DISK] = WALL_ROW_DISK,       [WAIT_ROOT_NETWORK] = WALL_ROW_NETWORK,
                 [WAIT_ROOT_PROGRAM] = WALL_ROW_PROGRAM, [WAIT_ROOT_UNKNOWN] = WALL_ROW_UNKNOWN,
-                [WAIT_ROOT_OPEN] = WALL_ROW_UNKNOWN,
+                [WAIT_ROOT_OPEN] = WALL_ROW_UNKNOWN,    [WAIT_ROOT_INTERRUPT] = WALL_ROW_INTERRUPT,
         };
         struct wall_shares *w = context;
         const struct wait_root *root = NULL;

@@ -35,7 +35,8 @@ enum wall_row_kind {
         WALL_ROW_TIMER,     /* no thread ran or could run */
         WALL_ROW_DISK,
         WALL_ROW_NETWORK,
-        WALL_ROW_PROGRAM, /* a program that was not recorded */
+        WALL_ROW_INTERRUPT, /* of another device, or of the kernel itself */
+        WALL_ROW_PROGRAM,   /* a program that was not recorded */
         WALL_ROW_UNKNOWN,
         WALL_ROW_KINDS,
 };

@@ -162,6 +162,29 @@ START_TEST(test_waiting_for_a_timer)
 }
 END_TEST
 
+/* Half of the time main waits, until the kernel's thread that does the work of interrupts wakes it. */
+START_TEST(test_waiting_for_an_interrupt)
+{
+        uint32_t work, softirqs;
+
+        thread_scene_init(&s, "1", 1000);
+        work = thread_scene_function(&s, "work");
+        softirqs = trace_builder_string(&s.b, "ksoftirqd/0");
+        thread_scene_begin(&s, thread_scene_thread(&s, "main", 0));
+        thread_scene_in(&s, 0);
+        thread_scene_work(&s, 0, 500, work);
+        thread_scene_out(&s, 500, s.none);
+        TRACE_BUILDER_ADD(&s.b, THREAD_SCENE_START_NS + 999 * THREAD_SCENE_MS, WAKEUP, 0, 0, softirqs);
+        thread_scene_in(&s, 1000);
+        thread_scene_end(&s);
+        take();
+        ck_assert(idle_view_say(&cores, 0.1, &idle));
+        ck_assert_ptr_nonnull(strstr(idle.text, ": main waited for an interrupt"));
+        ck_assert(wall_view_say(&shares, 0.1, &wall));
+        ck_assert_ptr_nonnull(strstr(wall.text, "; 50% waiting for an interrupt"));
+}
+END_TEST
+
 /* Without context switches nothing is known. */
 START_TEST(test_no_switches)
 {

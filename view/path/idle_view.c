@@ -32,6 +32,7 @@ static const char *const cause_words[] = {
         [IDLE_TIMER] = "timer",
         [IDLE_DISK] = "disk",
         [IDLE_NETWORK] = "network",
+        [IDLE_INTERRUPT] = "interrupt",
         [IDLE_PROGRAM] = "unrecorded",
         [IDLE_TOO_FEW] = "too-few-threads",
         [IDLE_QUOTA] = "quota",
@@ -40,8 +41,9 @@ static const char *const cause_words[] = {
         [IDLE_OPEN] = "not-ended",
         [IDLE_UNKNOWN] = "unknown",
 };
-#define CAUSE_WORDS \
-        "run|lock|timer|disk|network|unrecorded|too-few-threads|quota|ready|others|not-ended|unknown"
+#define CAUSE_WORDS                                                                                \
+        "run|lock|timer|disk|network|interrupt|unrecorded|too-few-threads|quota|ready|others|not-" \
+        "ended|unknown"
 
 static double alone_of(const struct idle_row *row)
 {
@@ -114,6 +116,7 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, uint
                 [IDLE_TIMER] = " waited for a timer",
                 [IDLE_DISK] = " waited for the disk",
                 [IDLE_NETWORK] = " waited for the network",
+                [IDLE_INTERRUPT] = " waited for an interrupt",
                 [IDLE_OPEN] = " waited to the end of the recording",
                 [IDLE_UNKNOWN] = " waited for something that is not known",
         };
@@ -250,9 +253,9 @@ bool idle_view_say(const struct idle_cores *c, double share_min, struct answer_w
         COLUMN(REAL, "core_seconds", "core-seconds", view_real(idle_cores_seconds(c, row->cores)), NULL)      \
         COLUMN(SHARE, "share", "of time", view_real(idle_cores_share(c, row->cores)), "of the cores' time")    \
         COLUMN(STRING, "cause", "cause", view_words(cause_words[key->cause]),                                 \
-               "run, lock: others waited for a thread that ran, for its lock; unrecorded: for a program "     \
-               "that was not recorded; ready: threads could run, and a CPU was idle; others: not idle, other "\
-               "programs had the CPUs",                                                                       \
+               "run, lock: others waited for a thread that ran, for its lock; interrupt: for one of no "      \
+               "device that is known; unrecorded: for a program that was not recorded; ready: threads could " \
+               "run, and a CPU was idle; others: not idle, other programs had the CPUs",                      \
                .one_of = CAUSE_WORDS)                                                                         \
         COLUMN(HANDLE, "thread", "", view_handle('t', row->thread),                                     \
                "one of those with this name: who ran, or waited")                                             \

@@ -33,8 +33,9 @@ static const char *const kind_words[] = {
         [WALL_ROW_UNSAMPLED] = "unsampled", [WALL_ROW_TIMER] = "timer",
         [WALL_ROW_DISK] = "disk",           [WALL_ROW_NETWORK] = "network",
         [WALL_ROW_PROGRAM] = "others",      [WALL_ROW_UNKNOWN] = "unknown",
+        [WALL_ROW_INTERRUPT] = "interrupt",
 };
-#define KIND_WORDS "function|elsewhere|unsampled|timer|disk|network|others|unknown"
+#define KIND_WORDS "function|elsewhere|unsampled|timer|disk|network|interrupt|others|unknown"
 
 static struct text_view name_of(const struct wall_shares *w, const struct wall_row_key *key)
 {
@@ -45,6 +46,7 @@ static struct text_view name_of(const struct wall_shares *w, const struct wall_r
                 [WALL_ROW_TIMER] = "[timer]",
                 [WALL_ROW_DISK] = "[disk]",
                 [WALL_ROW_NETWORK] = "[network]",
+                [WALL_ROW_INTERRUPT] = "[interrupt]",
                 [WALL_ROW_PROGRAM] = "[others]",
                 [WALL_ROW_UNKNOWN] = "[unknown]",
         };
@@ -61,6 +63,7 @@ static void add_row_words(struct answer_words *out, const struct wall_shares *w,
                 [WALL_ROW_TIMER] = "waiting for a timer",
                 [WALL_ROW_DISK] = "waiting for the disk",
                 [WALL_ROW_NETWORK] = "waiting for the network",
+                [WALL_ROW_INTERRUPT] = "waiting for an interrupt",
                 [WALL_ROW_PROGRAM] = "waiting for programs that were not recorded",
                 [WALL_ROW_UNKNOWN] = "waiting for something that is not known",
         };
@@ -146,7 +149,7 @@ bool wall_view_say(const struct wall_shares *w, double share_min, struct answer_
         FACT(DURATION, "wall_ns", "wall time", view_known(w->wall_ns, w->has_switches),                       \
              "while a chosen thread lived; with a zone, while one was in an instance of it")                  \
         FACT(DURATION, "no_thread_ns", "no thread could run", view_known(w->none_ns, w->has_switches),        \
-             "of that: the rows [timer], [disk], [network], [others] and [unknown]")                          \
+             "of that: the rows [timer], [disk], [network], [interrupt], [others] and [unknown]")             \
         FACT(DURATION, "ready_ns", "ready, none ran", view_known(w->ready_ns, w->has_switches),     \
              "of that: other programs had the CPUs, or a quota was used up; the rows have it in proportion")  \
         FACT(COUNT, "samples", "samples", view_number(w->n_samples), "in that time, of all threads")
@@ -165,7 +168,8 @@ bool wall_view_say(const struct wall_shares *w, double share_min, struct answer_
         COLUMN(PLACE, "module", "module", view_place(module_of(w, key), 0), NULL, .n_columns_max = 26)        \
         COLUMN(STRING, "kind", NULL, view_words(kind_words[key->kind]),                                       \
                "elsewhere: what the filter leaves out; unsampled: threads ran, and there is no sample; "      \
-               "others: waits for programs that were not recorded", .one_of = KIND_WORDS)
+               "interrupt: of no device that is known; others: waits for programs that were not recorded",     \
+               .one_of = KIND_WORDS)
 /* clang-format on */
 
 static const struct view_column fact_columns[] = { WALL_FACTS(VIEW_MEMBER) };

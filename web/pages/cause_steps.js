@@ -14,8 +14,8 @@ import { lowerBound } from './lanes.js';
 /** @typedef {import('./answers.js').Answer} Answer */
 
 /** From the bottom of the strip to its top; the last one also stands for causes that this page does not know. */
-export const CAUSES = ['run', 'lock', 'timer', 'disk', 'network', 'unrecorded', 'too-few-threads', 'not-ended', 'quota', 'ready',
-                       'others', 'unknown'];
+export const CAUSES = ['run', 'lock', 'timer', 'disk', 'network', 'interrupt', 'unrecorded', 'too-few-threads', 'not-ended', 'quota',
+                       'ready', 'others', 'unknown'];
 
 /**
  * @typedef {{ n: number, begin: Float64Array, end: Float64Array, running: Float64Array, cores: Float64Array,
