@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #define CALLS_PER_PROGRESS (UINT32_C(1) << 16)
-#define GROWN_NS           NS_PER_S /* by less than that zones of devices come late, most often */
 
 static int builder_no_memory(struct error *err)
 {
@@ -22,7 +21,7 @@ static int builder_no_memory(struct error *err)
 
 /* ---- threads ------------------------------------------------------------------------------------------- */
 
-static int builder_reserve(struct timeline_builder *b)
+int timeline_builder_reserve(struct timeline_builder *b)
 {
         uint32_t n_threads = trace_dictionary_count(b->dictionary, TRACE_TABLE_THREADS);
 
@@ -56,7 +55,7 @@ static int make_thread_track(struct timeline_builder *b, uint32_t id)
  * Finds the track of a thread.  Returns its id; -EOVERFLOW if there are too many tracks, which is counted;
  * -ENOMEM.
  */
-static int thread_track_of(struct timeline_builder *b, uint32_t id, struct error *err)
+int timeline_builder_thread_track(struct timeline_builder *b, uint32_t id, struct error *err)
 {
         uint32_t track = b->threads[id - 1].track;
         int r = track != 0 ? (int)(track - 1) : make_thread_track(b, id);
@@ -98,7 +97,7 @@ static int builder_take_zone(void *context, struct walked_thread *thread, const 
         const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };
         struct timeline_lane_place place = { .depth = zone->depth, .kind = TIMELINE_LANE_ZONES };
         struct timeline_builder *b = context;
-        int track = thread_track_of(b, thread->id, err), r;
+        int track = timeline_builder_thread_track(b, thread->id, err), r;
 
         if (track < 0)
                 return track == -EOVERFLOW ? 0 : track;
@@ -137,7 +136,7 @@ static int builder_take_sample(void *context, struct walked_thread *thread, cons
                                struct error *err)
 {
         struct timeline_builder *b = context;
-        int track = thread_track_of(b, thread->id, err), r;
+        int track = timeline_builder_thread_track(b, thread->id, err), r;
 
         if (track < 0)
                 return track == -EOVERFLOW ? 0 : track;
@@ -155,7 +154,7 @@ static int builder_take_wait(void *context, struct walked_thread *thread, const 
                              struct error *err)
 {
         struct timeline_builder *b = context;
-        int track = thread_track_of(b, thread->id, err), r;
+        int track = timeline_builder_thread_track(b, thread->id, err), r;
 
         if (track < 0)
                 return track == -EOVERFLOW ? 0 : track;
@@ -181,7 +180,7 @@ static int builder_take_event(void *context, struct walked_thread *thread, const
                               struct error *err)
 {
         struct timeline_builder *b = context;
-        int track = thread_track_of(b, thread->id, err), r;
+        int track = timeline_builder_thread_track(b, thread->id, err), r;
 
         if (track < 0)
                 return track == -EOVERFLOW ? 0 : track;
@@ -224,7 +223,7 @@ static int builder_begin(struct timeline_builder *b, struct timeline_index *inde
             timeline_ghosts_init(&b->ghosts, index, dictionary) < 0 ||
             timeline_shared_init(&b->shared, index, dictionary) < 0)
                 return -ENOMEM;
-        return builder_reserve(b);
+        return timeline_builder_reserve(b);
 }
 
 int timeline_builder_init(struct timeline_builder *b, struct timeline_index *index,
@@ -258,68 +257,13 @@ void timeline_builder_deinit(struct timeline_builder *b)
 int timeline_builder_add(struct timeline_builder *b, const struct trace_item *item, struct error *err)
 {
         uint64_t first_ns = item->header.first_ns;
-        int r = builder_reserve(b) < 0 ? builder_no_memory(err) : 0;
+        int r = timeline_builder_reserve(b) < 0 ? builder_no_memory(err) : 0;
 
         if (r == 0)
-                r = timeline_shared_grow(&b->shared, first_ns > GROWN_NS ? first_ns - GROWN_NS : 0, err);
+                r = timeline_shared_grow_devices(
+                        &b->shared,
+                        first_ns > TIMELINE_DEVICES_LATE_NS ? first_ns - TIMELINE_DEVICES_LATE_NS : 0, err);
         return r == 0 ? trace_walk_chunk(&b->walk, item, err) : r;
-}
-
-/* Lanes for which there is no room are left out, as the spans that end in them will be. */
-static int add_open_lanes_of(struct timeline_builder *b, const struct walked_thread *thread,
-                             struct error *err)
-{
-        const struct timeline_thread_ghosts *ghosts = &b->ghosts.threads[thread->id - 1];
-        struct timeline_lane_list *lists[] = { &b->threads[thread->id - 1].zones,
-                                               &b->ghosts.threads[thread->id - 1].lanes };
-        const enum timeline_lane_kind kinds[] = { TIMELINE_LANE_ZONES, TIMELINE_LANE_GHOSTS };
-        const uint32_t n_open[] = { thread->timeline.n_open, ghosts->n_open };
-        uint64_t n_left_out = b->index->n_left_out;
-        int track;
-
-        if (n_open[0] + n_open[1] == 0)
-                return 0;
-        track = thread_track_of(b, thread->id, err);
-        b->index->n_left_out = n_left_out;
-        for (size_t i = 0; i < 2 && track >= 0; i++)
-                for (uint32_t depth = 0; depth < n_open[i]; depth++)
-                        if (timeline_lane_list_get(lists[i], b->index, (uint32_t)track, kinds[i], depth) ==
-                            -ENOMEM)
-                                return builder_no_memory(err);
-        return track == -ENOMEM ? track : 0;
-}
-
-int timeline_builder_add_open_lanes(struct timeline_builder *b, struct error *err)
-{
-        int r = builder_reserve(b) < 0 ? builder_no_memory(err) : 0;
-
-        for (uint32_t i = 0; i < b->walk.n_threads && r == 0; i++)
-                if (b->walk.threads[i].id != 0)
-                        r = add_open_lanes_of(b, &b->walk.threads[i], err);
-        return r;
-}
-
-bool timeline_builder_open_span(const struct timeline_builder *b, uint32_t lane, uint64_t now_ns,
-                                struct timeline_raw_span *ret_span)
-{
-        struct timeline_lane_facts facts = timeline_index_lane_facts(b->index, lane);
-        uint32_t thread = b->index->tracks[facts.track].thread;
-
-        if (thread == 0 || thread > b->walk.n_threads)
-                return false;
-        if (facts.kind == TIMELINE_LANE_ZONES && facts.depth < b->walk.threads[thread - 1].timeline.n_open) {
-                const struct timeline_zone *zone = &b->walk.threads[thread - 1].timeline.open[facts.depth];
-
-                *ret_span = (struct timeline_raw_span){ zone->begin_ns, now_ns, zone->location };
-        } else if (facts.kind == TIMELINE_LANE_GHOSTS && facts.depth < b->ghosts.threads[thread - 1].n_open) {
-                const struct timeline_thread_ghosts *ghosts = &b->ghosts.threads[thread - 1];
-                const struct timeline_ghost *ghost = &ghosts->open[facts.depth];
-
-                *ret_span = (struct timeline_raw_span){ ghost->begin_ns, ghosts->until_ns, ghost->label - 1 };
-        } else {
-                return false;
-        }
-        return ret_span->end_ns >= ret_span->begin_ns && ret_span->begin_ns >= b->index->start_ns;
 }
 
 /* A thread may be named several times: the last name counts. */

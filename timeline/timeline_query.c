@@ -68,6 +68,32 @@ int timeline_columns_add_open(struct timeline_columns *c, uint64_t begin_ns, uin
         return 0;
 }
 
+int timeline_columns_add_value(struct timeline_columns *c, const struct timeline_view *view, uint64_t at_ns,
+                               double value, struct error *err)
+{
+        size_t i = c->n;
+
+        if (i > 0 && (uint64_t)c->begin_ns[i - 1] >> view->bucket_log2 == at_ns >> view->bucket_log2) {
+                i--;
+                c->min[i] = value < c->min[i] ? value : c->min[i];
+                c->max[i] = value > c->max[i] ? value : c->max[i];
+                c->end_ns[i] = (double)at_ns;
+                c->last[i] = value;
+                c->count[i]++;
+                return 0;
+        }
+        if (c->n_max != 0 && i == c->n_max)
+                return error_set(err, -E2BIG, "the view has more than %zu items", c->n_max);
+        if (i == c->capacity && grow_columns(c) < 0)
+                return error_set(err, -ENOMEM, "the items of a view: out of memory");
+        c->begin_ns[i] = c->end_ns[i] = (double)at_ns;
+        c->min[i] = c->max[i] = c->first[i] = c->last[i] = value;
+        c->what[i] = 0;
+        c->count[i] = 1;
+        c->n++;
+        return 0;
+}
+
 /* ---- a view -------------------------------------------------------------------------------------------- */
 
 static struct query_step query_step_of(const struct timeline_node *node)

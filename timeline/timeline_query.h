@@ -70,6 +70,10 @@ int timeline_query_view(struct timeline_index *t, const struct timeline_view *vi
 /* Appends the last span of a lane, which is not over, with its length so far.  Returns 0 or -ENOMEM. */
 int timeline_columns_add_open(struct timeline_columns *c, uint64_t begin_ns, uint64_t end_ns, uint32_t what);
 
+/* Appends a value, or adds it to the last item of the same bucket.  Returns as timeline_query_view(). */
+int timeline_columns_add_value(struct timeline_columns *c, const struct timeline_view *view, uint64_t at_ns,
+                               double value, struct error *err);
+
 /* Some values of `what`, of one kind of lane. */
 struct timeline_wanted {
         const uint64_t *bits; /* borrowed; of `first` + i: bit i % 64 of word i / 64 */

@@ -8,6 +8,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 #include "format/trace_rows.h"
+#include "timeline/timeline_query.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -263,4 +264,101 @@ int timeline_rates_finish(struct timeline_rates *c, uint64_t end_ns, struct erro
                         r = add_cpu_time(c, (uint32_t)lane, use, end_ns, err);
         }
         return lane == -ENOMEM ? rates_no_memory(err) : r;
+}
+
+/* ---- while the trace grows ----------------------------------------------------------------------------- */
+
+int timeline_rates_grow(struct timeline_rates *c, uint64_t until_ns, struct error *err)
+{
+        if (c->until_ns < until_ns)
+                c->until_ns = until_ns;
+        if (c->n_bins == 0)
+                return 0;
+        for (uint32_t i = 0; i < 1 + TIMELINE_USES; i++) {
+                int lane = c->lanes[i] != 0 ? (int)(c->lanes[i] - 1)
+                           : i == 0         ? make_lane(c, TIMELINE_LANE_PLOT, 0)
+                                            : make_lane(c, TIMELINE_LANE_CPU_TIME, i - 1);
+
+                if (lane == -ENOMEM)
+                        return rates_no_memory(err);
+                if (lane < 0)
+                        return 0;
+                c->lanes[i] = (uint32_t)lane + 1;
+        }
+        return 0;
+}
+
+/* Which of c->lanes it is; 1 + TIMELINE_USES = none. */
+static uint32_t place_of_lane(const struct timeline_rates *c, uint32_t lane)
+{
+        uint32_t i = 0;
+
+        while (i < 1 + TIMELINE_USES && c->lanes[i] != lane + 1)
+                i++;
+        return i;
+}
+
+/* Parts that are known: one that is known in part counts. */
+static uint32_t known_bins(const struct timeline_rates *c)
+{
+        uint64_t length_ns = c->until_ns > c->index->start_ns ? c->until_ns - c->index->start_ns : 0;
+        uint64_t n = length_ns == 0 ? 0 : ((length_ns - 1) >> c->bin_log2) + 1;
+
+        return n < c->n_bins ? (uint32_t)n : c->n_bins;
+}
+
+/* The value at the begin of a part, of CPU time also at the end of the last; @sum_ns: of the parts before. */
+static double value_of_bin(const struct timeline_rates *c, uint32_t place, uint32_t bin, uint32_t n,
+                           uint64_t sum_ns)
+{
+        uint64_t length_ns;
+
+        if (place != 0 || bin == n)
+                return (double)sum_ns;
+        length_ns = end_of_bin(c, bin, c->until_ns) - begin_of_bin(c, bin);
+        return (double)c->use_ns[TIMELINE_USE_RUNNING][bin] / (double)length_ns;
+}
+
+/* All values before those of the view but the last, and all after it but the first, are left out. */
+int timeline_rates_view(const struct timeline_rates *c, const struct timeline_view *view,
+                        struct timeline_columns *columns, struct error *err)
+{
+        uint32_t place = place_of_lane(c, view->lane), n = known_bins(c);
+        uint32_t n_values = place == 0 || n == 0 ? n : n + 1;
+        uint64_t sum_ns = 0;
+        int r = 0;
+
+        if (place > TIMELINE_USES)
+                return 0;
+        if (view->from_ns >= view->to_ns)
+                return error_set(err, -EINVAL, "the view has no length");
+        columns->n = 0;
+        for (uint32_t i = 0; i < n_values && r == 0; i++) {
+                uint64_t at_ns = (i < n ? begin_of_bin(c, i) : end_of_bin(c, n - 1, c->until_ns)) -
+                                 c->index->start_ns;
+                bool is_last = columns->n != 0 &&
+                               (uint64_t)columns->begin_ns[columns->n - 1] >= view->to_ns &&
+                               at_ns >> view->bucket_log2 !=
+                                       (uint64_t)columns->begin_ns[columns->n - 1] >> view->bucket_log2;
+
+                if (is_last)
+                        break;
+                /* Before the view, the last item is enough. */
+                if (columns->n == 1 &&
+                    ((at_ns >> view->bucket_log2) + 1) << view->bucket_log2 <= view->from_ns &&
+                    at_ns >> view->bucket_log2 != (uint64_t)columns->begin_ns[0] >> view->bucket_log2)
+                        columns->n = 0;
+                r = timeline_columns_add_value(columns, view, at_ns, value_of_bin(c, place, i, n, sum_ns),
+                                               err);
+                if (i < n && place != 0)
+                        sum_ns += use_of_bin(c, place - 1, i);
+        }
+        return r < 0 ? r : 1;
+}
+
+uint32_t timeline_rates_count(const struct timeline_rates *c, uint32_t lane)
+{
+        uint32_t place = place_of_lane(c, lane), n = known_bins(c);
+
+        return place > TIMELINE_USES || n == 0 ? 0 : place == 0 ? n : n + 1;
 }

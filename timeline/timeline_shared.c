@@ -105,22 +105,29 @@ static int shared_take_lock(void *context, const struct lock_span *lock, struct 
                                       err);
 }
 
-/* The last name of a lock counts, so all locks are named at the end. */
-static int name_locks(struct timeline_shared *s, struct error *err)
+/*
+ * The last name of a lock counts, so all locks are named at the end.  While the trace grows, a lock has its
+ * first name: a program that renames its locks again and again takes no memory by that.
+ */
+static int name_locks(struct timeline_shared *s, bool is_end, struct error *err)
 {
-        for (uint32_t i = 0; i < s->index->n_tracks; i++) {
+        for (uint32_t i = 0; i < s->index->n_tracks && i < s->capacity; i++) {
                 const struct timeline_track *track = &s->index->tracks[i];
                 const struct trace_lock *row;
                 const struct trace_location *location;
+                bool *has_name = &s->tracks[i].has_name;
                 uint32_t name;
 
-                if (track->kind != TIMELINE_TRACK_LOCK || track->title_bytes != 0)
+                if (track->kind != TIMELINE_TRACK_LOCK || (*has_name && !is_end))
                         continue;
                 row = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCKS, track->number);
                 location = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCATIONS, row->location);
                 name = s->locks.locks[track->number - 1].name;
+                *has_name = name != 0;
                 if (name == 0)
                         name = location->name != 0 ? location->name : location->function;
+                if (!*has_name && track->title_bytes != 0)
+                        continue;
                 if (timeline_index_set_title(s->index, i, trace_dictionary_text(s->dictionary, name)) < 0)
                         return shared_no_memory(err);
         }
@@ -190,6 +197,7 @@ static int shared_take_frame(struct timeline_shared *s, const struct ordered_eve
                 r = timeline_lane_list_add(&state->lanes, s->index, place, &span, err);
         }
         state->is_open = event->op != TRACE_OP_FRAME_END;
+        state->has_gaps = has_gaps;
         state->begin_ns = event->time_ns;
         return r;
 }
@@ -497,9 +505,86 @@ int timeline_shared_reserve(struct timeline_shared *s)
                       : r;
 }
 
+int timeline_shared_grow_devices(struct timeline_shared *s, uint64_t until_ns, struct error *err)
+{
+        int r = device_tracks_grow(&s->devices, until_ns, err);
+
+        return r == 0 ? event_order_hand_out(&s->device_marks, until_ns, err) : r;
+}
+
 int timeline_shared_grow(struct timeline_shared *s, uint64_t until_ns, struct error *err)
 {
-        return device_tracks_grow(&s->devices, until_ns, err);
+        return ordered_events_hand_out(&s->events, until_ns, err);
+}
+
+/* Lanes for which there is no room are left out, as the spans that end in them will be. */
+static int add_open_lane(struct timeline_shared *s, struct timeline_lane_list *list, uint32_t track,
+                         enum timeline_lane_kind kind, uint32_t depth, struct error *err)
+{
+        return timeline_lane_list_get(list, s->index, track, kind, depth) == -ENOMEM ? shared_no_memory(err)
+                                                                                     : 0;
+}
+
+static int add_open_parties(struct timeline_shared *s, uint32_t lock, const struct lock_parties *parties,
+                            bool holds, struct error *err)
+{
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_LOCK, .number = lock };
+        const struct trace_lock *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCKS, lock);
+        uint64_t n_left_out = s->index->n_left_out;
+        uint32_t track = 0;
+        int r = parties->n != 0 ? find_track(s, &key, row->process, &track, err) : 0;
+
+        s->index->n_left_out = n_left_out;
+        for (uint32_t i = 0; i < parties->n && r >= 0; i++)
+                r = add_open_lane(s, holds ? &s->tracks[track].lanes : &s->tracks[track].waiters, track,
+                                  holds ? TIMELINE_LANE_HOLDER : TIMELINE_LANE_WAITERS,
+                                  parties->items[i].place, err);
+        return r == -EOVERFLOW || r > 0 ? 0 : r;
+}
+
+int timeline_shared_add_open(struct timeline_shared *s, struct error *err)
+{
+        int r = 0;
+
+        for (uint32_t i = 0; i < s->locks.n_locks && r == 0; i++) {
+                r = add_open_parties(s, i + 1, &s->locks.locks[i].holding, true, err);
+                if (r == 0)
+                        r = add_open_parties(s, i + 1, &s->locks.locks[i].waiting, false, err);
+        }
+        for (uint32_t i = 0; i < s->index->n_tracks && i < s->capacity && r == 0; i++)
+                if (s->index->tracks[i].kind == TIMELINE_TRACK_FRAMES && s->tracks[i].is_open)
+                        r = add_open_lane(s, &s->tracks[i].lanes, i, TIMELINE_LANE_FRAMES, 0, err);
+        return r == 0 ? name_locks(s, false, err) : r;
+}
+
+static bool find_open_party(const struct lock_parties *parties, uint32_t place, uint64_t now_ns,
+                            struct timeline_raw_span *ret_span)
+{
+        for (uint32_t i = 0; i < parties->n; i++)
+                if (parties->items[i].place == place) {
+                        *ret_span = (struct timeline_raw_span){ parties->items[i].since_ns, now_ns,
+                                                                parties->items[i].thread };
+                        return true;
+                }
+        return false;
+}
+
+bool timeline_shared_open(const struct timeline_shared *s, const struct timeline_lane_facts *lane,
+                          uint64_t now_ns, struct timeline_raw_span *ret_span)
+{
+        const struct timeline_track *track = &s->index->tracks[lane->track];
+        const struct timeline_shared_track *state = &s->tracks[lane->track];
+
+        if (lane->kind == TIMELINE_LANE_HOLDER)
+                return find_open_party(&s->locks.locks[track->number - 1].holding, lane->depth, now_ns,
+                                       ret_span);
+        if (lane->kind == TIMELINE_LANE_WAITERS)
+                return find_open_party(&s->locks.locks[track->number - 1].waiting, lane->depth, now_ns,
+                                       ret_span);
+        if (lane->kind != TIMELINE_LANE_FRAMES || !state->is_open || !state->has_gaps)
+                return false;
+        *ret_span = (struct timeline_raw_span){ state->begin_ns, now_ns, state->n_frames + 1 };
+        return true;
 }
 
 int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct error *err)
@@ -514,5 +599,5 @@ int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct er
                 r = event_order_finish(&s->device_marks, err);
         if (r == 0 && timeline_launches_join(&s->launches) < 0)
                 r = shared_no_memory(err);
-        return r == 0 ? name_locks(s, err) : r;
+        return r == 0 ? name_locks(s, true, err) : r;
 }

@@ -45,6 +45,8 @@ struct timeline_shared_track {
         uint64_t busy_until_ns;            /* of a device: the last end so far */
         uint32_t n_frames;
         bool is_open;
+        bool has_name; /* of a lock: the program named it */
+        bool has_gaps; /* the frame that is open has a begin of its own, and will have an end */
 };
 
 struct timeline_shared {
@@ -70,10 +72,22 @@ void timeline_shared_deinit(struct timeline_shared *s);
 int timeline_shared_reserve(struct timeline_shared *s);
 
 /*
- * timeline_shared_grow() - of a trace that grows: takes devices, their clocks and names that are new, and
- * their zones that began before @until_ns.  Returns as timeline_index_add_span().
+ * While the trace grows:
+ *
+ * timeline_shared_grow_devices()  takes devices, their clocks and names that are new, and their zones, values
+ *                                 and moments that began before @until_ns
+ * timeline_shared_grow()          takes all other events before @until_ns
+ * timeline_shared_add_open()      makes the lanes of holds, waits and frames that are not over, names locks
+ * timeline_shared_open()          the hold, wait or frame of a lane that is not over; returns whether there
+ *                                 is one.  A frame that ends with the next mark is none before that: there
+ *                                 may be no next mark
+ * Return as timeline_index_add_span().
  */
+int timeline_shared_grow_devices(struct timeline_shared *s, uint64_t until_ns, struct error *err);
 int timeline_shared_grow(struct timeline_shared *s, uint64_t until_ns, struct error *err);
+int timeline_shared_add_open(struct timeline_shared *s, struct error *err);
+bool timeline_shared_open(const struct timeline_shared *s, const struct timeline_lane_facts *lane,
+                          uint64_t now_ns, struct timeline_raw_span *ret_span);
 
 /* Nothing more comes.  Locks that are held are held until then.  Returns as timeline_index_add_span(). */
 int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct error *err);

@@ -57,7 +57,8 @@ static int states_take_cpu(void *context, uint64_t cpu, uint32_t thread, uint64_
         int r = find_cpu(s, cpu, &row);
 
         if (s->rates)
-                timeline_rates_use(s->rates, TIMELINE_USE_RUNNING, begin_ns, end_ns);
+                timeline_rates_use(s->rates, TIMELINE_USE_RUNNING,
+                                   r >= 0 && row->counted_ns > begin_ns ? row->counted_ns : begin_ns, end_ns);
         if (r == -EOVERFLOW) {
                 s->index->n_left_out++;
                 return 0;
@@ -191,15 +192,25 @@ int timeline_states_event(struct timeline_states *s, uint32_t track, const struc
         return 0;
 }
 
+/* A thread could run from @since_ns on; what was counted while it waited still is not counted again. */
+static void count_wanted(struct timeline_states *s, uint32_t thread, uint64_t since_ns, uint64_t until_ns)
+{
+        uint64_t *counted_ns = &s->threads[thread - 1].counted_ns;
+
+        if (s->rates)
+                timeline_rates_use(s->rates, TIMELINE_USE_WANTED,
+                                   *counted_ns > since_ns ? *counted_ns : since_ns, until_ns);
+        if (*counted_ns < until_ns)
+                *counted_ns = until_ns;
+}
+
 int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
                          const struct thread_wait *wait, struct error *err)
 {
         uint64_t until_ns = wait->is_woken && wait->woken_ns < wait->in_ns ? wait->woken_ns : wait->in_ns;
         int r;
 
-        if (s->rates)
-                timeline_rates_use(s->rates, TIMELINE_USE_WANTED, wait->preempted ? wait->out_ns : until_ns,
-                                   wait->in_ns);
+        count_wanted(s, thread->id, wait->preempted ? wait->out_ns : until_ns, wait->in_ns);
         if (wait->preempted)
                 return add(s, track, thread->id,
                            state_span(TIMELINE_STATE_PREEMPTED, wait->out_cpu, wait->out_ns, wait->in_ns),
@@ -228,4 +239,79 @@ int timeline_states_finish(struct timeline_states *s, uint64_t end_ns, struct er
 {
         s->cpus.context = s;
         return states_no_memory(err, cpu_lanes_finish(&s->cpus, end_ns));
+}
+
+/* ---- while the trace grows ----------------------------------------------------------------------------- */
+
+int timeline_states_grow(struct timeline_states *s, uint64_t until_ns, struct error *err)
+{
+        int r;
+
+        s->cpus.context = s;
+        r = cpu_lanes_hand_out(&s->cpus, until_ns);
+        for (uint32_t i = 0; i < s->cpus.cpus.n_items && r == 0; i++) {
+                struct cpu_lane_open open = cpu_lanes_open(&s->cpus, i);
+                struct timeline_cpu *row = NULL;
+
+                r = find_cpu(s, open.cpu, &row);
+                if (r == -EOVERFLOW) {
+                        r = 0; /* its stretches are counted as left out when they end */
+                        continue;
+                }
+                if (r < 0)
+                        break;
+                row->thread = open.thread;
+                row->since_ns = open.since_ns;
+                if (open.thread == 0)
+                        continue;
+                r = timeline_lane_list_get(&row->lanes, s->index, row->track, TIMELINE_LANE_CPU, 0);
+                r = r == -ENOMEM ? r : 0;
+                if (s->rates)
+                        timeline_rates_use(s->rates, TIMELINE_USE_RUNNING,
+                                           row->counted_ns > open.since_ns ? row->counted_ns : open.since_ns,
+                                           until_ns);
+                if (row->counted_ns < until_ns)
+                        row->counted_ns = until_ns;
+        }
+        return states_no_memory(err, r);
+}
+
+void timeline_states_wants(struct timeline_states *s, const struct walked_thread *thread, uint64_t until_ns)
+{
+        const struct thread_wait *wait = &thread->wait;
+
+        if (thread->is_out && (wait->preempted || wait->is_woken))
+                count_wanted(s, thread->id, wait->preempted ? wait->out_ns : wait->woken_ns, until_ns);
+}
+
+uint32_t timeline_states_open(const struct timeline_states *s, const struct walked_thread *thread,
+                              uint64_t now_ns, struct timeline_raw_span spans[2])
+{
+        const struct timeline_thread_states *state = &s->threads[thread->id - 1];
+        const struct thread_wait *wait = &thread->wait;
+        uint64_t woken_ns = wait->is_woken && wait->woken_ns < now_ns ? wait->woken_ns : now_ns;
+
+        if (state->is_running) {
+                uint64_t end_ns = thread->has_ended ? thread->timeline.last_ns : now_ns;
+
+                spans[0] = state_span(TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns, end_ns);
+                return 1;
+        }
+        if (!thread->is_out)
+                return 0;
+        if (wait->preempted) {
+                spans[0] = state_span(TIMELINE_STATE_PREEMPTED, wait->out_cpu, wait->out_ns, now_ns);
+                return 1;
+        }
+        spans[0] = state_span(TIMELINE_STATE_WAITING, wait->state, wait->out_ns, woken_ns);
+        spans[1] = state_span(TIMELINE_STATE_RUNNABLE, wait->waker_thread, woken_ns, now_ns);
+        return wait->is_woken ? 2 : 1;
+}
+
+const struct timeline_cpu *timeline_states_find_cpu(const struct timeline_states *s, uint32_t track)
+{
+        for (uint32_t i = 0; i < s->cpu_numbers.n_items; i++)
+                if (s->cpu_tracks[i].track == track)
+                        return &s->cpu_tracks[i];
+        return NULL;
 }

@@ -27,12 +27,15 @@ struct walked_thread;
 struct timeline_thread_states {
         struct timeline_lane_list lanes; /* one */
         uint64_t since_ns;               /* that it runs, if `is_running` */
+        uint64_t counted_ns;             /* up to there its readiness is in the rates, if it is still ready */
         bool is_running, has_begun;
 };
 
 struct timeline_cpu {
         uint64_t number;
         uint32_t track;
+        uint32_t thread;                 /* that has it since `since_ns`, while the trace grows; 0 = none */
+        uint64_t since_ns, counted_ns;   /* counted: up to there its use is in the rates */
         struct timeline_lane_list lanes; /* one */
 };
 
@@ -62,6 +65,19 @@ int timeline_states_event(struct timeline_states *s, uint32_t track, const struc
                           const struct trace_event *event, struct error *err);
 int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
                          const struct thread_wait *wait, struct error *err);
+
+/*
+ * timeline_states_grow() - of a trace that grows: what CPUs did before @until_ns
+ * timeline_states_wants() - the same for a thread that waits still
+ * timeline_states_open() - the states of a thread that are not over: up to two, the earlier one first
+ * timeline_states_find_cpu() - the CPU of a track; NULL = none
+ * Return as timeline_index_add_span(); _open(): how many.
+ */
+int timeline_states_grow(struct timeline_states *s, uint64_t until_ns, struct error *err);
+void timeline_states_wants(struct timeline_states *s, const struct walked_thread *thread, uint64_t until_ns);
+uint32_t timeline_states_open(const struct timeline_states *s, const struct walked_thread *thread,
+                              uint64_t now_ns, struct timeline_raw_span spans[2]);
+const struct timeline_cpu *timeline_states_find_cpu(const struct timeline_states *s, uint32_t track);
 
 /* End a thread that still lives, and then the spans of all CPUs. */
 int timeline_states_finish_thread(struct timeline_states *s, uint32_t track,

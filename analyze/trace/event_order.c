@@ -30,13 +30,18 @@ static int compare(const void *left, const void *right)
         return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
+static void sort(struct event_order *o)
+{
+        if (o->is_mixed)
+                qsort(o->events, o->n_events, sizeof(*o->events), compare);
+        o->is_mixed = false;
+}
+
 static int hand_out(struct event_order *o, size_t n, struct error *err)
 {
         int r = 0;
 
-        if (o->is_mixed)
-                qsort(o->events, o->n_events, sizeof(*o->events), compare);
-        o->is_mixed = false;
+        sort(o);
         for (size_t i = 0; i < n && r == 0; i++) {
                 const struct ordered_event *event = &o->events[i];
 
@@ -72,4 +77,14 @@ int event_order_add(struct event_order *o, const struct ordered_event *event, st
 int event_order_finish(struct event_order *o, struct error *err)
 {
         return o->n_events != 0 ? hand_out(o, o->n_events, err) : 0;
+}
+
+int event_order_hand_out(struct event_order *o, uint64_t until_ns, struct error *err)
+{
+        size_t n = 0;
+
+        sort(o);
+        while (n < o->n_events && o->events[n].time_ns < until_ns)
+                n++;
+        return n != 0 ? hand_out(o, n, err) : 0;
 }

@@ -7,7 +7,8 @@
  * A trace reports its threads alternately, a few milliseconds from each other.  Frees of memory that another
  * thread allocated, and waits for locks that another thread holds, need one order.  Keeps
  * EVENT_ORDER_EVENTS_MAX events, and hands out the older half when it is full: events that come after later
- * ones were handed out are counted, and handed out late.  Not thread-safe.
+ * ones were handed out are counted, and handed out late.  Where the trace grows, event_order_hand_out() does
+ * not wait until it is full.  Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_EVENT_ORDER_H
 #define ANALYZE_TRACE_EVENT_ORDER_H
@@ -53,5 +54,8 @@ void event_order_deinit(struct event_order *o);
 /* Returns 0, -ENOMEM, what `take` returned. */
 int event_order_add(struct event_order *o, const struct ordered_event *event, struct error *err);
 int event_order_finish(struct event_order *o, struct error *err);
+
+/* Hands out what is older than @until_ns: no event before that is to come.  Returns as event_order_add(). */
+int event_order_hand_out(struct event_order *o, uint64_t until_ns, struct error *err);
 
 #endif /* ANALYZE_TRACE_EVENT_ORDER_H */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * The most switches that are kept to sort them by time.  A trace has some milliseconds of one thread, then of
@@ -249,6 +250,22 @@ int cpu_lanes_add(struct cpu_lanes *l, uint32_t id, const struct trace_event *ev
                 return 0;
         thread->was_seen = event->op == TRACE_OP_SWITCH_IN;
         return put_in_order(l, id, event->time_ns, (uint32_t)event->op, event->operand[0]);
+}
+
+int cpu_lanes_hand_out(struct cpu_lanes *l, uint64_t until_ns)
+{
+        return l->order.take ? event_order_hand_out(&l->order, until_ns, NULL) : 0;
+}
+
+struct cpu_lane_open cpu_lanes_open(const struct cpu_lanes *l, uint32_t index)
+{
+        const struct cpu_lane *lane = &l->lanes[index];
+        struct cpu_lane_open open = { .thread = lane->thread, .since_ns = lane->given_ns };
+
+        memcpy(&open.cpu, intern_get(&l->cpus, index + 1, NULL), sizeof(open.cpu));
+        if (lane->thread != 0 && l->threads[lane->thread - 1].since_ns > open.since_ns)
+                open.since_ns = l->threads[lane->thread - 1].since_ns;
+        return open;
 }
 
 int cpu_lanes_finish(struct cpu_lanes *l, uint64_t end_ns)

@@ -87,6 +87,19 @@ void cpu_lanes_expect(struct cpu_lanes *l, uint32_t thread, uint64_t time_ns);
  */
 int cpu_lanes_add(struct cpu_lanes *l, uint32_t id, const struct trace_event *event);
 
+/*
+ * While the trace grows: takes in all events before @until_ns; no earlier ones are to come.
+ * Returns as cpu_lanes_add().
+ */
+int cpu_lanes_hand_out(struct cpu_lanes *l, uint64_t until_ns);
+
+/* The CPUs that were met so far are 0 .. l->cpus.n_items - 1. */
+struct cpu_lane_open {
+        uint64_t cpu, since_ns;
+        uint32_t thread; /* that has the CPU since then, as far as events were taken in; 0 = none */
+};
+struct cpu_lane_open cpu_lanes_open(const struct cpu_lanes *l, uint32_t index);
+
 /* Nothing more comes: threads that run are taken to run until @end_ns.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int cpu_lanes_finish(struct cpu_lanes *l, uint64_t end_ns);
 

@@ -185,3 +185,8 @@ int ordered_events_finish(struct ordered_events *o, struct error *err)
 {
         return event_order_finish(&o->order, err);
 }
+
+int ordered_events_hand_out(struct ordered_events *o, uint64_t until_ns, struct error *err)
+{
+        return event_order_hand_out(&o->order, until_ns, err);
+}

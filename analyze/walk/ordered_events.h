@@ -101,4 +101,7 @@ int ordered_events_add(struct ordered_events *o, struct trace_walk *walk, struct
                        const struct trace_event *event, struct error *err);
 int ordered_events_finish(struct ordered_events *o, struct error *err);
 
+/* While the trace grows: as event_order_hand_out(). */
+int ordered_events_hand_out(struct ordered_events *o, uint64_t until_ns, struct error *err);
+
 #endif /* ANALYZE_WALK_ORDERED_EVENTS_H */

@@ -15,6 +15,12 @@
 
 #define STEP_NS (50 * NS_PER_MS)
 
+/*
+ * A chunk may begin a few milliseconds before the chunk before it ended.  Where none has come for this time,
+ * the recorder has written all that it has.
+ */
+#define SHARED_LATE_NS (100 * NS_PER_MS)
+
 int live_trace_open(struct live_trace *ret, int fd, int index_fd, int names_fd, const char *name,
                     struct error *err)
 {
@@ -142,7 +148,27 @@ static int take(struct live_trace *l, const struct trace_item *item, struct erro
                 return r;
         if (l->trace.end_ns < item->header.last_ns)
                 l->trace.end_ns = item->header.last_ns;
+        l->came_ns = clock_raw_ns();
         return 0;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+        return a > b ? a : b;
+}
+
+/* Takes what is known by now: by time, so that a quiet program is shown as soon as a busy one. */
+static int grow(struct live_trace *l, struct error *err)
+{
+        uint64_t quiet_ns = clock_raw_ns() - l->came_ns, end_ns = l->trace.end_ns + quiet_ns;
+        struct timeline_known known = l->builder.known;
+
+        known.shared_ns = later(known.shared_ns, end_ns > SHARED_LATE_NS ? end_ns - SHARED_LATE_NS : 0);
+        if (known.shared_ns > l->trace.end_ns + 1)
+                known.shared_ns = l->trace.end_ns + 1;
+        known.devices_ns = later(known.devices_ns,
+                                 end_ns > TIMELINE_DEVICES_LATE_NS ? end_ns - TIMELINE_DEVICES_LATE_NS : 0);
+        return timeline_builder_grow(&l->builder, &known, err);
 }
 
 static int judge(const struct live_trace *l, struct error *err)
@@ -185,8 +211,14 @@ int live_trace_step(struct live_trace *l, struct error *err)
         l->is_behind = r == 1;
         if (live_frames_step(&l->frames) < 0)
                 return error_set(err, -ENOMEM, "no memory for the names of functions");
-        if (l->has_begun && timeline_builder_add_open_lanes(&l->builder, err) < 0)
-                return -ENOMEM;
+        if (l->has_begun) {
+                int failed = grow(l, err);
+
+                if (failed == 0)
+                        failed = timeline_builder_add_open_lanes(&l->builder, err);
+                if (failed < 0)
+                        return failed;
+        }
         if (l->has_begun && read_names(l) < 0)
                 return error_set(err, -ENOMEM, "no memory for the names of threads");
         return r == 1 ? 1 : judge(l, err);

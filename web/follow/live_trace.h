@@ -104,6 +104,7 @@ struct live_trace {
         struct timeline_builder builder;
         struct live_frames frames;
         bool has_begun;          /* the index is there: the first events have arrived */
+        uint64_t came_ns;        /* when the last chunk came: clock_raw_ns() */
         bool is_behind;          /* the last step ran out of time before it had read all that has arrived */
         int index_fd;            /* of the empty file for the index, until it is there; -1 = none */
         uint32_t *titled;        /* heap; by thread id - 1: the name that its track has */

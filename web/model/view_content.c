@@ -135,19 +135,31 @@ static void put_lane(struct byte_buffer *out, const struct lane_head *lane, cons
         put_u32(out, c->count, c->n);
 }
 
-/* Adds the last item of a lane in a growing trace, as long as the item is not over. */
-static int add_open_span(struct view_content *c, const struct timeline_view *view, struct error *err)
+/* Adds the last items of a lane in a growing trace, as long as they are not over. */
+static int add_open_spans(struct view_content *c, const struct timeline_view *view, struct error *err)
 {
-        struct timeline_raw_span span;
+        struct timeline_raw_span spans[2];
         uint64_t start_ns = c->index->start_ns;
+        uint32_t n = c->builder ? timeline_builder_open_spans(c->builder, view->lane, c->trace->end_ns, spans)
+                                : 0;
 
-        if (!c->builder || !timeline_builder_open_span(c->builder, view->lane, c->trace->end_ns, &span) ||
-            span.begin_ns - start_ns >= view->to_ns || span.end_ns - start_ns <= view->from_ns)
-                return 0;
-        if (timeline_columns_add_open(&c->columns, span.begin_ns - start_ns, span.end_ns - start_ns,
-                                      span.what) == 0)
-                return 0;
-        return error_set(err, -ENOMEM, "the items of a view: out of memory");
+        for (uint32_t i = 0; i < n; i++) {
+                if (spans[i].begin_ns - start_ns >= view->to_ns ||
+                    spans[i].end_ns - start_ns <= view->from_ns)
+                        continue;
+                if (timeline_columns_add_open(&c->columns, spans[i].begin_ns - start_ns,
+                                              spans[i].end_ns - start_ns, spans[i].what) < 0)
+                        return error_set(err, -ENOMEM, "the items of a view: out of memory");
+        }
+        return 0;
+}
+
+/* The load of a growing trace is not in the index yet. */
+static int query_lane(struct view_content *c, const struct timeline_view *view, struct error *err)
+{
+        int r = c->builder ? timeline_rates_view(&c->builder->rates, view, &c->columns, err) : 0;
+
+        return r != 0 ? r : timeline_query_view(c->index, view, &c->columns, err);
 }
 
 int view_content_put_lanes(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
@@ -167,9 +179,9 @@ int view_content_put_lanes(struct view_content *c, const struct web_request *req
                 struct lane_head lane = { .id = view.lane, .bucket_log2 = view.bucket_log2 };
 
                 c->columns.n_max = VIEW_CONTENT_ITEMS_MAX - n_items + 1;
-                r = timeline_query_view(c->index, &view, &c->columns, err);
-                if (r == 0)
-                        r = add_open_span(c, &view, err);
+                r = query_lane(c, &view, err);
+                if (r >= 0)
+                        r = add_open_spans(c, &view, err);
                 n_items += c->columns.n;
                 if (r == -E2BIG || (r == 0 && n_items > VIEW_CONTENT_ITEMS_MAX))
                         return error_set(err, -EINVAL,

@@ -157,12 +157,18 @@ static json_t *list_wait_states(void)
 static json_t *make_lane(const struct view_content *c, uint32_t lane)
 {
         struct timeline_lane_facts facts = timeline_index_lane_facts(c->index, lane);
-        struct timeline_raw_span span;
+        struct timeline_raw_span spans[2];
+        uint32_t n_open = c->builder ? timeline_builder_open_spans(c->builder, lane, c->trace->end_ns, spans)
+                                     : 0;
 
-        if (c->builder && timeline_builder_open_span(c->builder, lane, c->trace->end_ns, &span)) {
+        for (uint32_t i = 0; i < n_open; i++) {
                 if (facts.n_items++ == 0)
-                        facts.first_ns = span.begin_ns - c->index->start_ns;
-                facts.last_ns = span.end_ns - c->index->start_ns;
+                        facts.first_ns = spans[i].begin_ns - c->index->start_ns;
+                facts.last_ns = spans[i].end_ns - c->index->start_ns;
+        }
+        if (c->builder && timeline_rates_count(&c->builder->rates, lane) != 0) {
+                facts.n_items = timeline_rates_count(&c->builder->rates, lane);
+                facts.last_ns = timeline_builder_known_ns(c->builder, facts.track, c->trace->end_ns);
         }
         return json_pack("{s:I,s:s,s:I,s:o*,s:b,s:o*,s:o*}", "id", (json_int_t)lane, "kind",
                          timeline_lane_kind_name(facts.kind), "depth", (json_int_t)facts.depth, "items",
@@ -193,22 +199,29 @@ static json_t *path_of_lane(const struct lane_names *names, const struct timelin
         return list;
 }
 
-static json_t *make_track(const struct timeline_index *index, const struct lane_names *names, uint32_t id)
+/* While the trace grows: up to where the track is known. */
+static json_t *known_of_track(const struct view_content *c, uint32_t id)
 {
+        return c->builder ? json_value_number(timeline_builder_known_ns(c->builder, id, c->trace->end_ns))
+                          : NULL;
+}
+
+static json_t *make_track(const struct view_content *c, const struct lane_names *names, uint32_t id)
+{
+        const struct timeline_index *index = c->index;
         const struct timeline_track *track = &index->tracks[id];
         struct text_view unit = timeline_index_unit(index, id);
-
         bool is_device = track->kind == TIMELINE_TRACK_DEVICE;
         json_t *lane = is_device ? json_integer((json_int_t)track->lane) : NULL;
         json_t *busy = is_device ? json_value_number(track->busy_ns) : NULL;
 
-        return json_pack("{s:I,s:s,s:o*,s:o*,s:o*,s:I,s:o*,s:o*,s:o*,s:o*,s:[]}", "id", (json_int_t)id,
+        return json_pack("{s:I,s:s,s:o*,s:o*,s:o*,s:I,s:o*,s:o*,s:o*,s:o*,s:o*,s:[]}", "id", (json_int_t)id,
                          "kind", timeline_track_kind_name(track->kind), "title",
                          json_value_string(timeline_index_title(index, id)), "process",
                          number_or_null(track->process), "thread", number_or_null(track->thread), "number",
                          (json_int_t)track->number, "lane", lane, "path", path_of_lane(names, track),
-                         "busy_ns", busy, "unit", unit.n_bytes ? json_value_string(unit) : json_null(),
-                         "lanes");
+                         "busy_ns", busy, "known_ns", known_of_track(c, id), "unit",
+                         unit.n_bytes ? json_value_string(unit) : json_null(), "lanes");
 }
 
 static json_t *list_tracks(const struct view_content *c)
@@ -218,7 +231,7 @@ static json_t *list_tracks(const struct view_content *c)
         json_t *list = lane_names_init(&names, c->trace->dictionary) == 0 ? json_array() : NULL;
 
         for (uint32_t i = 0; index && list && i < index->n_tracks; i++)
-                if (append(list, make_track(index, &names, i)) < 0)
+                if (append(list, make_track(c, &names, i)) < 0)
                         break;
         lane_names_deinit(&names);
         if (index && json_array_size(list) < index->n_tracks)
