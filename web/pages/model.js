@@ -8,7 +8,7 @@ import { NO_NAME, numberOf, objectsOf, textOf, textsOf, tracksOf } from './model
 /**
  * @typedef {{id: number, kind: string, depth: number, items: number, first_ns?: number, last_ns?: number}} LaneOfModel
  * @typedef {{id: number, kind: string, title: string, process: number | null, thread: number | null,
- *     number?: number, lane?: number, path?: string[], busy_ns?: number, rank?: number, unit: string | null,
+ *     number?: number, lane?: number, path?: string[], busy_ns?: number, known_ns?: number, rank?: number, unit: string | null,
  *     lanes: LaneOfModel[], fault?: string}} TrackOfModel
  * @typedef {{id: number, handle: string, process: number, tid: number, name: string, is_fiber: boolean}} ThreadOfModel
  * @typedef {{id: number, pid: number, name: string}} ProcessOfModel

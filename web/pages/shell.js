@@ -156,9 +156,10 @@ export class Shell {
         }
 
         updateRange() {
-                const { from, to, isAll } = this.viewer.range();
-                if (isAll) {
-                        fill(this.rangeBox, this.liveButtons(), el('span', { class: 'muted' }, 'whole recording'));
+                const { from, to, isAll, isSelected } = this.viewer.range();
+                if (!isSelected) {
+                        fill(this.rangeBox, this.liveButtons(), el('span', { class: 'muted' }, isAll ? 'whole recording'
+                                : 'all screens: ' + formatDuration(to - from) + ' until ' + formatTime(to, 1e8)));
                         return;
                 }
                 const step = (to - from) / 1000;

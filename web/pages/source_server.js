@@ -44,6 +44,10 @@ export class ServerSource {
                 this.nJobs = 0;
                 /** @type {{[name: string]: string | undefined}} what `hyprof view` has kept */
                 this.kept = {};
+                /** The last model, as it came. */
+                this.modelText = '';
+                /** @type {TraceModel | null} */
+                this.lastModel = null;
         }
 
         /**
@@ -105,8 +109,15 @@ export class ServerSource {
                 await this.request('keep', { name }, undefined, value);
         }
 
+        /** The same object if nothing has changed. */
         async model() {
-                return new TraceModel(await (await this.request('model')).json());
+                const text = await (await this.request('model')).text();
+
+                if (!this.lastModel || text !== this.modelText) {
+                        this.lastModel = new TraceModel(JSON.parse(text));
+                        this.modelText = text;
+                }
+                return this.lastModel;
         }
 
         /**

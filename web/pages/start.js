@@ -8,9 +8,18 @@ import { FileSource } from './source_file.js';
 import { ServerSource } from './source_server.js';
 import { Viewer } from './viewer.js';
 
-/** How often the page asks for the model while the index is being built, and while the trace is being written. */
+/** How often the page asks for the model while the index is being built. */
 const MODEL_STEP_MS = 500;
-const LIVE_STEP_MS = 1000;
+
+/**
+ * While the trace is being written, at least so long, and so many times as long as it took to ask and to draw: a trace with many
+ * threads keeps neither the page nor the server busy.
+ */
+const LIVE_STEP_LEAST_MS = 200;
+const LIVE_STEP_FACTOR = 4;
+
+/** Without anything new, screens are told so often: what they ask for by themselves may have grown, or its pause may be over. */
+const LIVE_QUIET_MS = 1000;
 
 /** The server may fail to answer this often in a row: at the end of a recording another server takes its place. */
 const LIVE_MISSES_MAX = 10;
@@ -18,6 +27,11 @@ const LIVE_MISSES_MAX = 10;
 /** @param {number} ms */
 function waitFor(ms) {
         return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Resolves when what was changed is drawn; a page in the background, which draws nothing, is not waited for. */
+function nextFrame() {
+        return document.hidden ? Promise.resolve() : new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
 /**
@@ -43,8 +57,10 @@ async function followModel(viewer) {
  * @param {Viewer} viewer
  */
 async function followTrace(viewer) {
+        let [took, told] = [0, 0];
         for (let misses = 0; viewer.model.isLive;) {
-                await waitFor(LIVE_STEP_MS);
+                await waitFor(Math.max(LIVE_STEP_LEAST_MS, LIVE_STEP_FACTOR * took));
+                const since = performance.now();
                 try {
                         const model = await viewer.source.model();
                         misses = 0;
@@ -52,10 +68,13 @@ async function followTrace(viewer) {
                                 location.reload();
                                 return;
                         }
-                        if (viewer.following !== 'paused') {
+                        if (viewer.following !== 'paused' && (model !== viewer.model || since - told >= LIVE_QUIET_MS)) {
+                                told = since;
                                 viewer.model = model;
                                 viewer.emit('model', model);
+                                await nextFrame();
                         }
+                        took = performance.now() - since;
                 } catch (error) {
                         if (++misses > LIVE_MISSES_MAX) {
                                 viewer.emit('failure', error);

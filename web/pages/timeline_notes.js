@@ -110,7 +110,7 @@ export class TimelineNotes {
                 const { chosen, from, to } = this.timeline;
                 const range = this.viewer.range();
                 const middle = Math.round((from + to) / 2);
-                const place = chosen ? { from: chosen.begin, to: chosen.end } : range.isAll ? { from: middle, to: middle } : range;
+                const place = chosen ? { from: chosen.begin, to: chosen.end } : range.isSelected ? range : { from: middle, to: middle };
 
                 this.edit({ from: place.from, to: place.to, text: '' });
         }

@@ -158,7 +158,7 @@ export class TimelineOverview {
                 const range = this.viewer.range();
                 const { duration_ns } = this.viewer.model;
 
-                if (range.isAll)
+                if (!range.isSelected)
                         return;
                 context.fillStyle = themeColors().accent;
                 context.fillRect(range.from / duration_ns * width, 0, Math.max(2, (range.to - range.from) / duration_ns * width), 4);

@@ -12,6 +12,7 @@ import { nameColorOf, nameColorOfValue } from './colors.js';
 import { formatDuration, formatPlural, formatShare, formatTime, formatValue, roundStep } from './format.js';
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
+import { paintHatched } from './timeline_hatch.js';
 import { cpusOf, meanAfter, partsOfParallel } from './timeline_parallel.js';
 import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
@@ -28,6 +29,8 @@ import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
 export const AXIS_PX = 26;
 const LABEL_LEAST_PX = 22;
+/** The upper part of the strip of CPUs, where its causes are. */
+const LOAD_CAUSES_PX = 14;
 const LABEL_HEIGHT_LEAST_PX = 10;
 
 /**
@@ -72,6 +75,8 @@ export function paintRows(frame, rows) {
 
                 if (fault)
                         paintFault(frame, fault, y, row.height);
+                else
+                        paintToCome(frame, row, y);
         }
 }
 
@@ -90,6 +95,27 @@ function paintLaneSafely(frame, row) {
                 return `this row cannot be drawn: ${/** @type {Error} */ (error).message}`;
         }
         return frame.cache.faultOf(row.lane.id);
+}
+
+/**
+ * While the trace grows: the part of a row, up to the end of what has arrived, that is not known yet.
+ * @param {TimelineFrame} frame
+ * @param {TimelineRow} row
+ * @param {number} y
+ */
+function paintToCome(frame, row, y) {
+        const { duration_ns, isLive } = frame.model;
+        const strip = { y: y + 1, height: row.height - 2 };
+        const known = Math.min(duration_ns, ...row.lanes.map((lane) => lane.track.known_ns ?? duration_ns));
+        const { causes } = frame;
+
+        if (!isLive)
+                return;
+        if (known < duration_ns)
+                paintHatched(frame, xOfTime(frame, known), xOfTime(frame, duration_ns), strip, 'still to come');
+        if (row.track?.kind === 'load' && causes && causes.n > 0 && causes.end[causes.n - 1] < known)
+                paintHatched(frame, xOfTime(frame, causes.end[causes.n - 1]), xOfTime(frame, known),
+                        { y: y + 1, height: LOAD_CAUSES_PX }, 'causes still to come');
 }
 
 /** @param {TimelineFrame} frame @param {string} words @param {number} y @param {number} height */
@@ -502,14 +528,14 @@ function paintLoadLegend(frame, y) {
         context.font = `11.5px ${colors.sans || 'sans-serif'}`;
 }
 
-/** @param {TimelineFrame} frame @param {{ from: number, to: number, isAll: boolean }} range */
+/** @param {TimelineFrame} frame @param {{ from: number, to: number, isSelected: boolean }} range */
 export function paintAxis(frame, range) {
         const { context, colors } = frame;
         const step = roundStep((frame.to - frame.from) / Math.max(2, frame.width / 130));
 
         context.fillStyle = colors.surface;
         context.fillRect(0, 0, frame.width, AXIS_PX);
-        if (!range.isAll) {
+        if (range.isSelected) {
                 context.fillStyle = colors.selection;
                 context.fillRect(xOfTime(frame, range.from), 0, xOfTime(frame, range.to) - xOfTime(frame, range.from), frame.height);
         }

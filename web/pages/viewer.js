@@ -228,14 +228,14 @@ export class Viewer {
                 return isFinite(value) ? value : null;
         }
 
-        /** The selected time range; the whole recording if none is. */
+        /** The selected time range; without one, unselectedRange(). */
         range() {
                 const [from, to] = [this.number('from'), this.number('to')];
                 if (from === null || to === null || !(to > from)) {
                         return this.unselectedRange();
                 }
                 const [first, last] = [Math.max(0, from), Math.min(this.model.duration_ns, to)];
-                return last > first ? { from: first, to: last, isAll: false } : this.unselectedRange();
+                return last > first ? { from: first, to: last, isAll: false, isSelected: true } : this.unselectedRange();
         }
 
         /** The whole recording; its last seconds if it still runs. */
@@ -243,7 +243,7 @@ export class Viewer {
                 const { duration_ns, isLive } = this.model;
                 const shown = this.following === 'paused' ? this.followedBefore : this.following;
                 const isAll = !isLive || shown === 'all' || duration_ns <= LIVE_WINDOW_NS;
-                return { from: isAll ? 0 : duration_ns - LIVE_WINDOW_NS, to: duration_ns, isAll };
+                return { from: isAll ? 0 : duration_ns - LIVE_WINDOW_NS, to: duration_ns, isAll, isSelected: false };
         }
 
         /** The state; for a running recording with the range that is shown, so that questions change with it. */
