@@ -4,7 +4,7 @@
 
 const fs = require('fs');
 const path = require('path');
-const { spawn } = require('child_process');
+const { execFileSync, spawn } = require('child_process');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
@@ -38,7 +38,7 @@ const duration = 'hyprofViewer.model.duration_ns';
 test.before(async () => {
         const trace = path.join(folder, 'live.hyp');
         browser = await Chromium.start();
-        recorder = spawn(hyprof, ['record', '-q', '-o', trace, '--', process.env.WORKLOADS + '/w_life', 'serve'],
+        recorder = spawn(hyprof, ['record', '-q', '--off-cpu', '-o', trace, '--', process.env.WORKLOADS + '/w_life', 'serve'],
                 { stdio: ['pipe', 'ignore', 'inherit'] });
         while (!fs.existsSync(trace) || fs.statSync(trace).size === 0) {
                 await new Promise((resolve) => setTimeout(resolve, 50));
@@ -128,6 +128,26 @@ test('who delayed an instance that is over is answered while the trace grows', a
         assert.equal(await page.value(pressed), 'Pause');
         await page.press('Escape');
         await page.untilText('.panel h2', /^open: /);
+});
+
+test('what a thread waited for is answered while the trace grows', async () => {
+        const timeline = 'hyprofShell.made.get("timeline")';
+        const wait = await page.value(`(async () => {
+                const { model, source } = hyprofViewer;
+                const { lane, track } = model.lanesOfKind('states').find((one) => one.track.title.startsWith('w_life'));
+                let found = null;
+                for (let at = 0; !found || found.what >>> 28 !== 2; at = found.begin_ns)
+                        found = await source.find([lane.id], at, 'next', null);
+                ${timeline}.chooseFound(lane.id, found);
+                return { ...found, thread: model.thread(track.thread).handle };
+        })()`);
+        const asked = ['report', '--off-cpu', '--json', '--whole', '--thread', wait.thread, '--from', wait.begin_ns + 'ns',
+                '--to', wait.end_ns + 1 + 'ns', path.join(folder, 'live.hyp')];
+        const truth = JSON.parse(execFileSync(hyprof, asked, { stdio: ['ignore', 'pipe', 'ignore'] }));
+        assert.equal(truth.n_waits, 1);
+        await page.untilText('.panel-wait', /waited in\s+\S+.*\s+(in the kernel\s+\S+\s+)?ended by\s+\S+/);
+        assert.equal(await page.value('document.querySelectorAll(".call-stack li").length'), truth.places.rows[0].callstack.length);
+        assert.equal(await page.value('hyprofShell.made.get("timeline").waits.kept.size'), 0, 'more may come, so nothing is kept');
 });
 
 test('when the recording is over the page has the whole trace', async () => {

@@ -210,6 +210,21 @@ question('what did the slowest request wait for, and who ended it?', 'why.hyp', 
         await person.reads('.panel [aria-label="Waits"]', /woken by loader/);
 });
 
+question('where did the slowest request wait, and in which function did which thread end that?', 'why.hyp', async (person) => {
+        await person.tab('Zones');
+        await person.row('Zones', 'request');
+        await person.firstRow('Slowest instances of request');
+        await person.click('[role=tabpanel]:not([hidden]) [role=grid][aria-label="Slowest instances of request"] tbody td');
+        const [slowest] = report('why.hyp', '--zone', 'request').slowest.rows;
+        const truth = report('why.hyp', '--off-cpu', '--thread', slowest.thread, '--from', `${slowest.at_ns}ns`, '--to',
+                             `${slowest.at_ns + slowest.duration_ns}ns`);
+
+        await person.reads('.panel-wait', new RegExp(`take_queue[^]*${truth.places.rows[0].callstack.join('\\s+')}`));
+        const waker = await person.firstRow('Who ended these waits');
+        assert.deepStrictEqual(waker.slice(2), ['loader', truth.wakers.rows[0].function]);
+        assert.strictEqual(waker[3], 'hold_lock');
+});
+
 question('who delayed the slowest request?', 'why.hyp', async (person, page) => {
         const timeline = 'hyprofShell.made.get("timeline")';
 

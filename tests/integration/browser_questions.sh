@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Eleven questions of a person about recordings with known answers: the served viewer answers each in at most five actions
+# Twelve questions of a person about recordings with known answers: the served viewer answers each in at most five actions
 set -eu
 . tests/tap.sh
-plan 11
+plan 12
 need node chromium
 need_sampling
 . tests/browser/run_node.sh

@@ -13,10 +13,12 @@ import { FlameGraph } from './flame_graph.js';
 import { formatCount, formatShare } from './format.js';
 import { HistogramChart } from './histogram_chart.js';
 import { bucketOf } from './lane_cache.js';
-import { STATE_PREEMPTED, STATE_RUNNABLE, STATE_RUNNING } from './model.js';
+import { STATE_RUNNABLE, STATE_RUNNING, STATE_WAITING } from './model.js';
 import { wordsOfLaunch } from './timeline_launches.js';
 import { TimelinePath } from './timeline_path.js';
+import { openTrack } from './timeline_rows.js';
 import { wordsOfHit } from './timeline_words.js';
+import { ownersTable, waitPart } from './wait_panel.js';
 
 /**
  * @typedef {import('./answers.js').Answer} Answer
@@ -44,6 +46,8 @@ export class InstancePanel {
                 this.waker = el('div', {});
                 /** The zones at the other ends of its arrows. */
                 this.launches = el('div', {});
+                /** Whether the thread of the chosen zone waited in it. */
+                this.hasWaited = false;
                 /** @type {AbortController|null} */
                 this.running = null;
         }
@@ -153,16 +157,17 @@ export class InstancePanel {
 
         /** @param {HTMLElement} place @param {TimelineHit} hit @param {AbortSignal} signal */
         async fillState(place, hit, signal) {
+                const waiting = el('p', { class: 'muted', role: 'status' }, 'asking …');
                 const kind = hit.what >>> 28;
 
-                if (kind === STATE_PREEMPTED)
-                        place.append(...await this.ownersOf(hit, hit.begin, signal));
-                if (kind !== STATE_RUNNABLE)
-                        return;
-                /* The command knows the wait from which the thread was woken. */
-                const waited = await this.viewer.source.find([hit.lane.lane.id], hit.begin, 'previous', null);
+                if (kind !== STATE_RUNNING)
+                        place.append(waiting);
+                const facts = await this.timeline.waits.ask(hit, signal).finally(() => waiting.remove());
 
-                place.append(...await this.ownersOf(hit, waited && waited.end_ns === hit.begin ? waited.begin_ns : hit.begin, signal));
+                if (facts && !signal.aborted)
+                        place.append(...waitPart(this, facts));
+                if (kind === STATE_RUNNABLE)
+                        place.append(...await this.ownersOf(hit, facts ? facts.subject.begin : hit.begin, signal));
         }
 
         /**
@@ -181,11 +186,8 @@ export class InstancePanel {
                 if (!thread)
                         return [];
                 const answer = await source.answer('threads', asked, { signal }).catch(() => null);
-                const rows = answer ? answerRows(answer, 'owners') : [];
 
-                return rows.length === 0 ? [] : [new DataTable({ name: 'Who had the CPU while it was ready to run', rows, shown: 5,
-                        columns: ['ready_ns', 'share', 'owner_name', 'owner_pid'],
-                        onOpen: (row) => row.owner_handle && this.toRun(Number(row.owner_handle.slice(1)), from, to) }).element];
+                return ownersTable(this, answer ? answerRows(answer, 'owners') : [], from, to);
         }
 
         /**
@@ -228,21 +230,49 @@ export class InstancePanel {
         }
 
         /**
-         * Goes to the work of a thread at an instant.
+         * Goes to the work of a thread at an instant: its innermost zone then, else its state.
          * @param {number} thread
          * @param {number} ns
          */
-        toThread(thread, ns) {
-                const track = this.viewer.model.tracksByThread.get(thread);
-                const zones = (track?.lanes ?? []).filter((lane) => lane.kind === 'zones').sort((a, b) => b.depth - a.depth);
-                const lane = zones[0] ?? track?.lanes.find((one) => one.kind === 'states');
+        async toThread(thread, ns) {
+                const { hit, timeline, viewer } = this;
+                const track = viewer.model.tracksByThread.get(thread);
+                const lanes = (track?.lanes ?? []).filter((lane) => lane.kind === 'zones').sort((a, b) => b.depth - a.depth);
+                const states = track?.lanes.find((lane) => lane.kind === 'states');
 
-                if (!lane)
+                for (const lane of states ? [...lanes, states] : lanes) {
+                        const found = await viewer.source.find([lane.id], ns + 1, 'previous', null);
+
+                        if (this.hit !== hit || !track)
+                                return;
+                        if (!found || (found.end_ns < ns && lane !== states))
+                                continue;
+                        openTrack(timeline.choice, track, lane.kind);
+                        timeline.arrange();
+                        timeline.chooseFound(lane.id, found);
+                        timeline.revealTime(ns);
                         return;
-                this.viewer.source.find([lane.id], ns + 1, 'previous', null).then((found) => {
-                        if (found)
-                                this.timeline.chooseFound(lane.id, found);
-                });
+                }
+        }
+
+        /**
+         * Goes to what a thread did when it ended the longest wait within an item that it ended.
+         * @param {number} waker  0 = none: nothing happens
+         * @param {TimelineHit} hit
+         */
+        async toWakeUp(waker, hit) {
+                const states = hit.lane.track.lanes.find((lane) => lane.kind === 'states');
+                const items = waker !== 0 && states ? await this.statesIn(states.id, hit.begin, hit.end) : null;
+                let at = -1;
+
+                for (let i = 1, longest = 0; items && i < items.n; i++) {
+                        const length = items.end[i - 1] - items.begin[i - 1];
+
+                        if (items.what[i] >>> 28 === STATE_RUNNABLE && (items.what[i] & 0x0fffffff) === waker && length > longest)
+                                [at, longest] = [items.begin[i], length];
+                }
+                if (this.hit === hit && at >= 0)
+                        this.toThread(waker, at);
         }
 
         /** @param {HTMLElement} place @param {TimelineHit} hit @param {AbortSignal} signal */
@@ -255,15 +285,18 @@ export class InstancePanel {
                         return;
                 const here = { from: String(hit.begin), to: String(Math.max(hit.end, hit.begin + 1)), thread: thread.handle };
                 const waits = el('div', {});
+                const causes = el('div', {});
                 const owners = el('div', {});
                 const counters = el('div', {});
                 const calls = el('div', {});
                 const times = el('div', {});
                 const rank = el('div', {});
 
-                place.append(times, rank, waits, owners, counters, calls);
+                place.append(times, rank, waits, causes, owners, counters, calls);
                 const asked = [
-                        this.waitsOf(hit).then((part) => waits.replaceChildren(...part)),
+                        this.waitsOf(hit).then((part) => waits.replaceChildren(...part))
+                                .then(() => this.hasWaited ? this.timeline.waits.ask(hit, signal) : null)
+                                .then((facts) => causes.replaceChildren(...(facts ? waitPart(this, facts) : []))),
                         this.ownersOf(hit, hit.begin, signal).then((part) => owners.replaceChildren(...part)),
                         source.answer('zone', { ...here, to: String(hit.begin + 1), zone: location.handle }, { signal })
                                 .then((answer) => times.replaceChildren(...this.timesOf(answer, hit))),
@@ -359,6 +392,7 @@ export class InstancePanel {
                 /** @type {AnswerRow[]} */
                 const rows = [];
 
+                this.hasWaited = false;
                 for (let i = 0; items && i < items.n; i++) {
                         const kind = items.what[i] >>> 28;
 
@@ -367,12 +401,26 @@ export class InstancePanel {
                         rows.push({ at_ns: items.begin[i], duration_ns: items.end[i] - items.begin[i],
                                     what: items.count[i] > 1 ? `${formatCount(items.count[i])} states`
                                             : this.viewer.model.stateName(items.what[i]),
-                                    waker: kind === STATE_RUNNABLE ? items.what[i] & 0x0fffffff : 0 });
+                                    ...wakeUpOfItem(items, i) });
+                        this.hasWaited = this.hasWaited || kind === STATE_WAITING;
                 }
                 if (rows.length === 0)
                         return [el('p', { class: 'muted' }, 'its thread ran all the time')];
                 return [new DataTable({ name: 'Waits', rows, shown: 6, columns: ['duration_ns', 'what', 'at_ns'],
                                         about: 'Enter or a click goes to the thread that ended it',
-                                        onOpen: (row) => row.waker !== 0 && this.toThread(row.waker, row.at_ns) }).element];
+                                        onOpen: (row) => row.waker !== 0 && this.toThread(row.waker, row.woken_ns) }).element];
         }
+}
+
+/**
+ * The thread that ended a wait, or after which another was ready to run, and when; 0 = none is known.
+ * @param {SpanItems} items  states of a thread
+ * @param {number} i
+ */
+function wakeUpOfItem(items, i) {
+        const isWait = items.what[i] >>> 28 === STATE_WAITING;
+        const at = isWait ? i + 1 : i;
+        const isWoken = at < items.n && items.what[at] >>> 28 === STATE_RUNNABLE && (!isWait || items.begin[at] === items.end[i]);
+
+        return { waker: isWoken ? items.what[at] & 0x0fffffff : 0, woken_ns: isWoken ? items.begin[at] : 0 };
 }

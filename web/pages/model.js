@@ -25,7 +25,7 @@ import { NO_NAME, numberOf, objectsOf, textOf, textsOf, tracksOf } from './model
 
 /** Kinds of the upper four bits of a state's `what`. */
 export const STATE_RUNNING = 1;
-const STATE_WAITING = 2;
+export const STATE_WAITING = 2;
 export const STATE_RUNNABLE = 3;
 export const STATE_PREEMPTED = 4;
 

@@ -28,6 +28,8 @@ import { TimelineSearch } from './timeline_search.js';
 import { TimelineTracks } from './timeline_tracks.js';
 import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
+import { WaitQuestions } from './wait_facts.js';
+import { WaitTip } from './wait_tip.js';
 
 /**
  * @typedef {import('./timeline_hits.js').TimelineHit} TimelineHit
@@ -88,6 +90,8 @@ export class TimelineScreen {
                 this.scroll = el('div', { class: 'timeline-scroll' }, this.room,
                                  el('div', { class: 'timeline-window' }, this.labels.element, this.canvas));
                 this.tip = el('div', { class: 'timeline-tip', hidden: true });
+                this.waits = new WaitQuestions(this.viewer);
+                this.waitTip = new WaitTip(this.viewer, this.waits, this.cache);
                 this.panel = new InstancePanel(this.viewer, this);
                 this.notes = new TimelineNotes(this.viewer, this);
                 this.path = new TimelinePath(this.viewer, this);
@@ -559,6 +563,10 @@ export class TimelineScreen {
                         tip.style.right = isRight ? `${window.innerWidth - event.clientX + 14}px` : '';
                         tip.style.top = `${Math.min(event.clientY + 16, window.innerHeight - 120)}px`;
                 }
+                this.waitTip.follow(event ? hit : null, (more) => {
+                        tip.append(...more.map((line) => el('div', null, line)));
+                        tip.style.top = `${Math.max(4, Math.min(tip.offsetTop, window.innerHeight - tip.offsetHeight - 8))}px`;
+                });
                 this.draw();
         }
 
@@ -661,6 +669,14 @@ export class TimelineScreen {
 
                         this.showRange(span.begin - room * 2, span.end + room * 2);
                 }
+        }
+
+        /** @param {number} ns  comes into the middle, if it is not in sight */
+        revealTime(ns) {
+                const half = (this.to - this.from) / 2;
+
+                if (ns < this.from || ns > this.to)
+                        this.showRange(ns - half, ns + half);
         }
 
         zoomToChosen() {
