@@ -469,6 +469,38 @@ test('instructions per cycle of a call are those of the same path in both trees'
         assert.deepStrictEqual([main, leaf, other, none], [2, 3, null, 2]);
 });
 
+test('arrows of wake-ups: one for two pixels between two rows, and of too many those after the longest waits', () => {
+        const random = new FixedRandom(5);
+        const arrows = Array.from({ length: 4000 }, () => ({ x: random.below(30000) / 10, from: 20 * random.below(3),
+                                                             to: 20 * random.below(3), waited_ns: random.below(1e6) }));
+        const keyOf = (arrow) => [Math.floor(arrow.x / 2), arrow.from, arrow.to].join();
+        const most = inPages('ARROWS_MAX');
+        const few = arrows.slice(0, 200);
+        const shownOfFew = plain(inPages(`thinArrows(${JSON.stringify(few)})`));
+        const shown = plain(inPages(`thinArrows(${JSON.stringify(arrows)})`));
+
+        assert.strictEqual(new Set(shownOfFew.map(keyOf)).size, shownOfFew.length);
+        assert.deepStrictEqual(new Set(shownOfFew.map(keyOf)), new Set(few.map(keyOf)), 'no place is left out');
+        for (const arrow of shownOfFew)
+                assert.ok(few.every((other) => keyOf(other) !== keyOf(arrow) || other.waited_ns <= arrow.waited_ns));
+        assert.strictEqual(shown.length, most);
+        const least = Math.min(...shown.map((arrow) => arrow.waited_ns));
+        const kept = new Set(shown.map(keyOf));
+        assert.ok(arrows.every((arrow) => arrow.waited_ns <= least || kept.has(keyOf(arrow))), 'only shorter waits are left out');
+});
+
+test('wake-ups of a lane are its states of being ready with a waker, each with the wait before it', () => {
+        const state = (kind, value) => (kind << 28 | value) >>> 0;
+        const lane = wholeLane([[0, 10, state(1, 0)], [10, 60, state(2, 1)], [60, 65, state(3, 7)], [65, 80, state(1, 0)],
+                [80, 90, state(4, 0)], [90, 95, state(1, 0)], [95, 99, state(2, 1)], [99, 100, state(3, 0)], [120, 130, state(3, 9)]]);
+        const items = `{ ...${JSON.stringify(Object.fromEntries(Object.entries(plain(lane)).filter(([, v]) => typeof v !== 'object')))}, ` +
+                ['begin', 'end', 'longestBegin', 'longestNs', 'what', 'count'].map((key) => `${key}: [${[...lane[key]]}]`).join() + ' }';
+
+        assert.deepStrictEqual(plain(inPages(`wakeUpsOfItems(${items}, 0, 200)`)), { isFolded: false,
+                wakeUps: [{ at: 60, waker: 7, waited_ns: 50 }, { at: 120, waker: 9, waited_ns: 0 }] });
+        assert.deepStrictEqual(plain(inPages(`wakeUpsOfItems(${items}, 61, 120)`)), { isFolded: false, wakeUps: [] });
+});
+
 test('what a module defines is visible in that module alone', () => {
         const inScope = pageScope();
         const names = inScope('Object.values(pageModules).flatMap((exported) => Object.keys(exported))');

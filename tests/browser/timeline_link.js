@@ -51,8 +51,9 @@ const viewOf = (page) => page.value('(({ from, to }) => ({ from, to }))(' + time
 
 /** All that a person sees, but for pixels. */
 const shown = `(({ choice, chosen, from, to, layout }) => ({ from: Math.round(from), to: Math.round(to), ghosts: choice.showsGhosts,
-        idle: choice.showsIdle, pinned: choice.pinned, closed: [...choice.closed].sort(), rows: layout.rows.map((row) => [row.title,
-        row.isOpen, row.isPinned, row.lanes.length]), chosen: chosen && [chosen.lane.lane.id, chosen.begin, chosen.end, chosen.what],
+        idle: choice.showsIdle, wakes: choice.showsWakes, pinned: choice.pinned, closed: [...choice.closed].sort(),
+        rows: layout.rows.map((row) => [row.title, row.isOpen, row.isPinned, row.lanes.length]),
+        chosen: chosen && [chosen.lane.lane.id, chosen.begin, chosen.end, chosen.what],
         panel: document.querySelector('.panel h2')?.innerText, theme: document.documentElement.dataset.theme }))(${timeline})`;
 
 test('the address shows the same, without anything that was remembered', async () => {
@@ -60,6 +61,7 @@ test('the address shows the same, without anything that was remembered', async (
         let seen;
         await withPage(aroundLate, async (page) => {
                 await page.press('g');
+                await page.press('u');
                 await page.click('[aria-label="pin CPU 1"]');
                 await page.click('.timeline-name', '▾ worker 1 4243');
                 await page.value(`${timeline}.labels.toggleOpen('process:2')`);
@@ -71,6 +73,7 @@ test('the address shows the same, without anything that was remembered', async (
                 seen = await page.value(shown);
         });
         assert.deepStrictEqual(seen.chosen, [mainZones, lateBegin, lateEnd - 2e6, 1]);
+        assert.strictEqual(seen.wakes, true);
         assert.deepStrictEqual([seen.ghosts, seen.pinned, seen.closed, seen.theme], [true, ['cpu:8'], ['process:2', 'thread:2'], 'dark']);
         await withPage(hash, async (page) => {
                 await page.untilText('.panel h2', /^Frame/);

@@ -256,6 +256,88 @@ test('preempted: by whom, also in the tooltip, and how programs that were not re
         });
 });
 
+/** The wake-ups in a view by the definition: [time, waker, woken]. */
+function wakeUpsIn(trace, from, to) {
+        return trace.tracks.filter((track) => track.kind === 'thread').flatMap((track) =>
+                trace.lanes.find((lane) => lane.id === track.lanes.find((one) => one.kind === 'states').id).spans
+                        .filter((span) => span[2] >>> 28 === 3 && (span[2] & 0xfffffff) !== 0 && span[0] >= from && span[0] < to)
+                        .map((span) => [span[0], span[2] & 0xfffffff, track.thread])).sort((a, b) => a[0] - b[0]);
+}
+
+/** Nothing is on its way to the picture. */
+const settled = `(({ cache, isDrawAsked }) => !cache.isFetching && !cache.wanted && !isDrawAsked && cache.windows.size > 0)(${timeline})`;
+
+/** How many pixels of the arrows' color are in the column of an instant. */
+const arrowPixelsAt = (page, ns) => page.value(`(() => {
+        const screen = ${timeline};
+        const copy = document.createElement('canvas');
+        const scale = devicePixelRatio;
+        const accent = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim();
+        const parts = [1, 3, 5].map((at) => parseInt(accent.slice(at, at + 2), 16));
+        screen.drawNow();
+        copy.width = 3;
+        copy.height = screen.canvas.height;
+        const context = copy.getContext('2d', { willReadFrequently: true });
+        const x = Math.round((${ns} - screen.from) / (screen.to - screen.from) * screen.canvas.clientWidth * scale) - 1;
+        context.drawImage(screen.canvas, x, 0, 3, copy.height, 0, 0, 3, copy.height);
+        const { data } = context.getImageData(0, 0, 3, copy.height);
+        let n = 0;
+        for (let i = 0; i < data.length; i += 4)
+                n += data[i + 2] - data[i] > 60 && data[i + 2] > parts[2] - 40;
+        return n;
+})()`);
+
+test('a switch draws an arrow for each wake-up in view, from waker to woken, and the address has it', async () => {
+        const [from, to] = [waiting[0] - 3e6, waiting[1] + 3e6];
+        await withPage(around(...waiting) + '&filter=main,worker', async (page) => {
+                await page.until(settled, 'the lanes');
+                assert.deepStrictEqual(await page.value(timeline + '.arrows.shown'), []);
+                const before = await arrowPixelsAt(page, waiting[1]);
+                await page.click('.timeline-tools button', 'Wake-ups');
+                await page.until(timeline + '.arrows.shown.length > 0');
+                const inSight = await page.value(`pageModules['timeline_rows.js'].rowsBetween(${timeline}.layout.rows,
+                        ${timeline}.scroll.scrollTop, ${timeline}.canvas.clientHeight).map((row) => row.track?.thread)`);
+                const truth = wakeUpsIn(game, from, to).filter((wakeUp) => inSight.includes(wakeUp[2]));
+                const shown = await page.value(`(({ arrows, from, to, canvas }) => arrows.shown.map((one) => [Math.round(from + one.x /
+                        canvas.clientWidth * (to - from)), one.from, one.to]).sort((a, b) => a[0] - b[0]))(${timeline})`);
+                const middles = Object.fromEntries(await page.value(`[1, 2, 3, 4, 5, 6].map((thread) => {
+                        const row = ${timeline}.rowOfThread(thread);
+                        return [thread, row.y + row.height / 2 - ${timeline}.scroll.scrollTop + pageModules['timeline_paint.js'].AXIS_PX];
+                })`));
+                assert.ok(truth.length > 3);
+                assert.deepStrictEqual(shown, truth.map(([at, waker, woken]) => [at, middles[waker], middles[woken]]));
+                assert.ok(await arrowPixelsAt(page, waiting[1]) > before + 20, 'from main to worker 3');
+                await page.untilText('.timeline-tools', new RegExp(`${truth.length} wake-ups`));
+                await page.until('/rows=[^&]*\\bw\\b/.test(location.hash)', 'the address');
+                await page.press('u');
+                await page.until(timeline + '.arrows.shown.length === 0 && !/rows=[^&]*\\bw\\b/.test(location.hash)');
+                assert.strictEqual(await arrowPixelsAt(page, waiting[1]), before);
+        });
+        await withPage(around(...waiting) + '&rows=w', async (page) => {
+                await page.until(timeline + '.arrows.shown.length > 0', 'the arrows of the address');
+        }, true);
+});
+
+test('too many wake-ups: a bounded number of arrows, and how many there are', async () => {
+        const many = new FakeTrace({ nThreads: 40, nFrames: 240 });
+        for (const spans of many.tracks.filter((track) => track.kind === 'thread').map((track) => many.lanes.find((lane) => lane.id ===
+                track.lanes.find((one) => one.kind === 'states').id).spans))
+                spans.forEach((span, i) => { /* all are ready to run for half of their waits */
+                        if (i > 0 && span[2] >>> 28 === 3)
+                                span[0] = spans[i - 1][1] = Math.round((spans[i - 1][0] + span[1]) / 2);
+                });
+        await withPage(pageFile('many', many) + '#rows=w.F.fprocess-1', async (page) => {
+                await page.until(timeline + '.arrows.shown.length > 0', 'arrows');
+                await page.until(settled, 'the lanes');
+                const most = await page.value('pageModules["timeline_arrows.js"].ARROWS_MAX');
+                assert.ok(await page.value(timeline + '.arrows.shown.length') <= most);
+                await page.untilText('.timeline-tools', /wake-ups.*; zoom in for shorter ones/);
+                await page.value(`${timeline}.showRange(0, 8e8)`);
+                await page.until(`${timeline}.arrows.shown.length === ${most}`, 'as many as are drawn');
+                await page.untilText('.timeline-tools', new RegExp(`\\b${most} of [\\d,]+ wake-ups, after the longest`));
+        }, true);
+});
+
 test('a page in one file says what its lanes have, and that it does not hold the rest', async () => {
         await withPage(around(...waiting), async (page) => {
                 await choose(page, 'worker 3', 'states', waiting[0]);

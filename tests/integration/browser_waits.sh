@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The place, the call stack and the waker of a wait, in the panel and the tooltip of the timeline, on a made-up trace in a browser
+# The place, the call stack and the waker of a wait in panel and tooltip, and arrows of wake-ups, on a made-up trace in a browser
 set -eu
 . tests/tap.sh
-plan 9
+plan 11
 need node chromium
 . tests/browser/run_node.sh
 

@@ -14,6 +14,7 @@ import { formatDuration } from './format.js';
 import { FrameBudgets } from './frame_budget.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
+import { TimelineArrows } from './timeline_arrows.js';
 import { TimelineCauses } from './timeline_causes.js';
 import { hitOfLane } from './timeline_hits.js';
 import { TimelineLabels } from './timeline_labels.js';
@@ -96,6 +97,7 @@ export class TimelineScreen {
                 this.notes = new TimelineNotes(this.viewer, this);
                 this.path = new TimelinePath(this.viewer, this);
                 this.launches = new TimelineLaunches(this.viewer, this);
+                this.arrows = new TimelineArrows(this);
                 this.search = new TimelineSearch(this);
                 this.tracks = new TimelineTracks(this);
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
@@ -107,8 +109,8 @@ export class TimelineScreen {
                 this.element = el('section', { class: 'timeline' },
                         el('div', { class: 'data-tools timeline-tools' },
                            button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
-                           this.ghostButton, this.measureButton, this.pathButton, this.idleButton, this.notes.button, this.part,
-                           this.tracks.element, this.note,
+                           this.ghostButton, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
+                           this.notes.button, this.part, this.tracks.element, this.arrows.note, this.note,
                            el('span', { class: 'muted timeline-keys' },
                               'wheel zooms · drag moves · Shift+drag selects · W A S D · / searches')),
                         this.notes.list,
@@ -201,6 +203,7 @@ export class TimelineScreen {
                 this.choice.view = { from: this.from, to: this.to };
                 this.layout = timelineRows(this.viewer.model, this.choice);
                 this.tracks.say();
+                this.arrows.say();
                 this.room.style.height = `${this.layout.height + AXIS_PX + 20}px`;
                 const nIdle = this.viewer.model.tracks.filter(isIdleTrack).length;
 
@@ -272,6 +275,7 @@ export class TimelineScreen {
                 frame.context.fillStyle = frame.colors.background;
                 frame.context.fillRect(0, 0, frame.width, frame.height);
                 for (const paint of [() => paintGrid(frame), () => paintRows(frame, rows), () => this.path.paint(frame),
+                        () => this.arrows.paint(frame, rows),
                         () => paintAxis(frame, this.viewer.range()), () => paintNotes(frame, this.notes.notes),
                         () => this.paintMarks(frame), () => this.labels.draw(rows, frame.top),
                         () => this.overview.draw(this.from, this.to, this.scroll.offsetWidth - this.scroll.clientWidth - 1)])
@@ -721,7 +725,7 @@ export class TimelineScreen {
                         s: () => this.zoom(1 / 0.7, middle),
                         a: () => this.showRange(this.from - length * KEYBOARD_STEP, this.to - length * KEYBOARD_STEP),
                         d: () => this.showRange(this.from + length * KEYBOARD_STEP, this.to + length * KEYBOARD_STEP),
-                        g: () => this.toggleGhosts(), m: () => this.toggleMeasure(),
+                        g: () => this.toggleGhosts(), m: () => this.toggleMeasure(), u: () => this.arrows.toggle(),
                         b: () => this.notes.write(),
                         n: () => this.search.step('next'), N: () => this.search.step('previous'),
                         p: () => this.path.show(this.chosen),

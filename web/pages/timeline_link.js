@@ -5,9 +5,10 @@
  *
  * Way of the data:  TimelineChoice, TimelineHit <-> [timeline_link] <-> ViewState
  *
- * "rows" has one word for each choice, with a dot between them: "g" ghost zones, "i" idle tracks, "pthread-3" a pin,
- * "fprocess-1" a folded row, or an open one if there is "F": all are folded; "e" without tracks that have nothing in the view,
- * "mcpu-2-5_5" a moved track; "f~lanes%3A1" a row of a device; "0" is none of these.  "item" is the lane and the begin.
+ * "rows" has one word for each choice, with a dot between them: "g" ghost zones, "i" idle tracks, "w" arrows of wake-ups,
+ * "pthread-3" a pin, "fprocess-1" a folded row, or an open one if there is "F": all are folded; "e" without tracks that
+ * have nothing in the view, "mcpu-2-5_5" a moved track; "f~lanes%3A1" a row of a device; "0" is none of these.  "item" is
+ * the lane and the begin.
  */
 
 import { recallTracks } from './timeline_labels.js';
@@ -47,7 +48,7 @@ function keyOfWord(word) {
  */
 export function rowsOfChoice(choice) {
         const words = [...(choice.showsGhosts ? ['g'] : []), ...(choice.showsIdle ? ['i'] : []),
-                       ...(choice.isFolded ? ['F'] : []), ...(choice.hidesEmpty ? ['e'] : []),
+                       ...(choice.showsWakes ? ['w'] : []), ...(choice.isFolded ? ['F'] : []), ...(choice.hidesEmpty ? ['e'] : []),
                        ...choice.pinned.map((key) => `p${wordOfKey(key)}`), ...[...choice.closed].map((key) => `f${wordOfKey(key)}`),
                        ...[...choice.moved].map(([key, place]) => `m${wordOfKey(key)}-${String(place).replace('.', '_')}`)];
 
@@ -66,6 +67,7 @@ export function choiceOfRows(choice, rows) {
 
         choice.showsGhosts = words.includes('g');
         choice.showsIdle = words.includes('i');
+        choice.showsWakes = words.includes('w');
         choice.isFolded = words.includes('F');
         choice.hidesEmpty = words.includes('e');
         choice.pinned = [...new Set(keysOf('p'))];

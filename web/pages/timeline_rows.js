@@ -53,9 +53,10 @@ const OPENED = 'open:';
  * @typedef {{ kind: 'group'|'track', title: string, track: TrackOfModel|null, key: string, y: number, height: number,
  *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[],
  *             depth?: number, parent?: string, note?: string, fault?: string }} TimelineRow  `depth`, `parent`: among the lanes of a device
- * @typedef {{ showsGhosts: boolean, showsIdle: boolean, closed: Set<string>, pinned: string[], moved: Map<string, number>,
- *             path: { threads: number[], isFirst: boolean }|null, isFolded: boolean, hidesEmpty: boolean, filter: string, sort: string,
- *             numbers: Map<string, number>, view: { from: number, to: number }, found: string }} TimelineChoice
+ * @typedef {{ showsGhosts: boolean, showsIdle: boolean, showsWakes: boolean, closed: Set<string>, pinned: string[],
+ *             moved: Map<string, number>, path: { threads: number[], isFirst: boolean }|null, isFolded: boolean,
+ *             hidesEmpty: boolean, filter: string, sort: string, numbers: Map<string, number>,
+ *             view: { from: number, to: number }, found: string }} TimelineChoice
  *         `path`: threads that are shown in any case; `closed`: with isFolded, what is open; `numbers`: by thread, for the sort;
  *         `view`: what hidesEmpty looks at; `found`: the track that is shown in any case
  */
@@ -97,8 +98,8 @@ export function isOnPath(choice, track) {
 }
 
 /** @type {Omit<TimelineChoice, 'showsGhosts'>} all is shown, in its own order */
-export const WHOLE_CHOICE = { showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null, isFolded: false,
-        hidesEmpty: false, filter: '', sort: '', numbers: new Map(), view: { from: 0, to: Infinity }, found: '' };
+export const WHOLE_CHOICE = { showsIdle: false, showsWakes: false, closed: new Set(), pinned: [], moved: new Map(), path: null,
+        isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(), view: { from: 0, to: Infinity }, found: '' };
 
 /** @param {TimelineChoice} choice @param {TrackOfModel} track */
 function isWanted(choice, track) {
