@@ -138,9 +138,10 @@
 #define PACE_WAITS_LATE_NS (10 * NS_PER_US)
 /*
  * How long after its end a thread may still wake another: its parent is woken after the kernel has reported
- * the end.  Longer, and a thread that is not recorded might have its numbers by then.
+ * the end, and on a busy machine the thread waits for a CPU in between; 0.23 s were seen.  Longer, and a
+ * thread that is not recorded might have its numbers by then: that takes as many births as there are numbers.
  */
-#define PACE_WAITS_ENDED_NS (100 * NS_PER_MS)
+#define PACE_WAITS_ENDED_NS (2 * NS_PER_S)
 
 /*
  * A chunk is handed to the writer when it is this large or this old: a crash of the recorder can cost this

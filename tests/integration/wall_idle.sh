@@ -3,13 +3,14 @@
 # report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
 set -eu
 . tests/tap.sh
-plan 36
+plan 37
 need jq
 need_sampling
 
 record serial --off-cpu -F 2000 "$WORKLOADS/w_serial" 60
 record cores --off-cpu --idle -F 2000 "$WORKLOADS/w_serial" 60
 record bare -F 2000 "$WORKLOADS/w_serial" 10
+record alone --off-cpu sleep 0.3
 
 json() { # name, jq's expression, options...
         "$HYPROF" report --json --limit 0 "${@:3}" "$TMPDIR/$1.hyp" >"$TMPDIR/answer.json" || return 1
@@ -74,7 +75,8 @@ holds "core-seconds are the idle share of the cores' time" json serial '.idle_co
         . > -0.000001 and . < 0.000001' --idle
 holds "the first line" first_line "^[0-9]+% of [0-9]+ cores? were idle while 'frame' was open \([0-9.]+ core-seconds\)(; [0-9]+ points?( more)?: .*)?$" \
         --idle --zone frame
-holds "the serial section in words" json serial '(.answer | contains("ran serial(), 1 thread waited for it")) or .idle_share < 0.05' \
+holds "the serial section in words" json serial '(.answer | contains("ran serial(), 1 thread waited for it")) or
+        ([.idle.rows[] | select(.cause == "run") | .share] | add // 0) < 0.06' \
         --idle --zone frame
 holds "without a zone it is the program" first_line '^[0-9]+% of [0-9]+ cores? were idle while the program ran \(' --idle
 holds "idle is explained" json serial '.warnings | map(contains("the rest counts as idle")) | any' --idle
@@ -129,6 +131,8 @@ holds "for people as well" overview_line small idle
 # The workers run one after the other, so no function has more of the wall time than of the samples.
 holds "no word of the wall time where nothing was lost, or of cores without --off-cpu" eval \
         '! overview_line small wall && ! overview_line bare "(idle|wall)"'
+holds "nor where the program has one thread, which cannot use more cores" eval \
+        'json alone ".idle_share > 0.5" --idle && ! overview_line alone "(idle|wall)"'
 holds "recorded without --off-cpu" json bare '.warnings | map(contains("without --off-cpu")) | any' --wall
 holds "100 columns" fits --wall
 holds "100 columns" fits --idle

@@ -12,6 +12,7 @@
 #include "view/path/wall_view.h"
 #include "view/shared/answer_words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct thread_scene s;
@@ -100,6 +101,88 @@ START_TEST(test_a_serial_section)
                          "75% of the wall time (1.00 s): serial(), alone; 25% bar(), 2.0 threads at a time");
         ck_assert(!idle_view_say(&cores, 0.5, &idle));
         ck_assert(!wall_view_say(&shares, 0.5, &wall));
+}
+END_TEST
+
+/*
+ * main runs alone for 6 of each 8 ms, in functions that take @parts of them; then both run.  Where there are
+ * six functions, none has a tenth of the cores' time.
+ */
+static void build_parts(const unsigned *parts, unsigned n_parts)
+{
+        uint32_t one, two, bar, functions[6];
+        char name[] = "part0";
+
+        thread_scene_init(&s, "2", 1000);
+        bar = thread_scene_function(&s, "bar");
+        for (unsigned i = 0; i < n_parts; i++) {
+                name[4] = (char)('0' + i);
+                functions[i] = thread_scene_function(&s, name);
+        }
+        one = thread_scene_thread(&s, "main", 0);
+        two = thread_scene_thread(&s, "w", 0);
+        thread_scene_begin(&s, one);
+        thread_scene_in(&s, 0);
+        for (unsigned i = 0; i < 125; i++) {
+                unsigned at = i * 8;
+
+                for (unsigned k = 0; k < n_parts; at += parts[k++])
+                        thread_scene_work(&s, at, at + parts[k], functions[k]);
+                thread_scene_work(&s, at, i * 8 + 8, bar);
+        }
+        thread_scene_end(&s);
+        thread_scene_begin(&s, two);
+        thread_scene_in(&s, 0);
+        for (unsigned i = 0; i < 125; i++) {
+                thread_scene_wait(&s, i * 8, s.queue, i * 8 + 6, one);
+                thread_scene_work(&s, i * 8 + 6, i * 8 + 8, bar);
+        }
+        thread_scene_end(&s);
+}
+
+/* The thread is the cause, of whatever functions its work consists: it is named once. */
+START_LOOP_TEST(test_a_serial_section_of_many_functions, 0, 2)
+{
+        static const struct {
+                unsigned parts[6], n_parts;
+                const char *doing;
+        } cases[] = { { { 1, 1, 1, 1, 1, 1 }, 6, "main alone ran, 1 thread waited for it" },
+                      { { 1, 4, 1 }, 3, "main alone ran, mostly in part1(), 1 thread waited for it" } };
+        char words[256];
+
+        build_parts(cases[_i].parts, cases[_i].n_parts);
+        take();
+        ck_assert(idle_view_say(&cores, 0.1, &idle));
+        (void)snprintf(words, sizeof(words),
+                       "38%% of 2 cores were idle while the program ran (0.75 core-seconds); 38 points: %s",
+                       cases[_i].doing);
+        ck_assert_str_eq(idle.text, words);
+}
+END_TEST
+
+/* Two threads run alone in turns, each for a sixteenth of the cores' time: no cause has a tenth. */
+START_TEST(test_two_short_causes)
+{
+        uint32_t threads[2], work;
+
+        thread_scene_init(&s, "2", 1000);
+        work = thread_scene_function(&s, "work");
+        threads[0] = thread_scene_thread(&s, "main", 0);
+        threads[1] = thread_scene_thread(&s, "w", 0);
+        for (unsigned k = 0; k < 2; k++) {
+                thread_scene_begin(&s, threads[k]);
+                thread_scene_in(&s, 0);
+                for (unsigned i = 0; i < 125; i++) {
+                        unsigned away = i * 8 + 4 * k;
+
+                        thread_scene_work(&s, i * 8, away, work);
+                        thread_scene_wait(&s, away, s.queue, away + 1, threads[1 - k]);
+                        thread_scene_work(&s, away + 1, i * 8 + 8, work);
+                }
+                thread_scene_end(&s);
+        }
+        take();
+        expect_silence();
 }
 END_TEST
 

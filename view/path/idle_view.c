@@ -4,6 +4,7 @@
 #include "analyze/cores/idle_cores.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
+#include "base/intern.h"
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
@@ -17,10 +18,14 @@
 #include "view/text/text_number.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Causes in the sentence, and the smallest share of the cores' time of one after the first. */
 #define SENTENCE_ROWS  3
 #define SENTENCE_SHARE 0.05
+/* A function with less of a cause is not all of it, and with less than this no word of it. */
+#define FUNCTION_ALL  0.9
+#define FUNCTION_MOST 0.5
 /* Smaller shares are no row, unless all rows were asked for. */
 #define SHARE_SHOWN_MIN 0.0005
 
@@ -45,6 +50,68 @@ static const char *const cause_words[] = {
         "run|lock|timer|disk|network|interrupt|unrecorded|too-few-threads|quota|ready|others|not-" \
         "ended|unknown"
 
+/* ------------------------------------------------------------------ causes */
+
+/* Rows that differ in nothing but the function. */
+struct cause {
+        uint32_t first; /* the largest of them */
+        struct idle_row sum;
+};
+
+/* Compared as bytes. */
+struct cause_key {
+        uint32_t cause, group, by;
+};
+
+struct causes {
+        struct cause *items; /* heap; the most cores first */
+        uint32_t n;
+};
+
+static int compare_causes(const void *a, const void *b)
+{
+        const struct cause *left = a, *right = b;
+
+        if (left->sum.cores != right->sum.cores)
+                return left->sum.cores < right->sum.cores ? 1 : -1;
+        return left->first < right->first ? -1 : 1;
+}
+
+static void add_to_cause(struct causes *causes, uint32_t id, uint32_t row_id, const struct idle_row *row)
+{
+        struct cause *cause = &causes->items[id - 1];
+
+        if (id > causes->n) {
+                causes->n = id;
+                cause->first = row_id;
+        }
+        cause->sum.cores += row->cores;
+        cause->sum.n_waiting += row->n_waiting;
+        cause->sum.n_moments += row->n_moments;
+        cause->sum.n_alone += row->n_alone;
+}
+
+/* Without memory there are none. */
+static struct causes take_causes(const struct idle_cores *c)
+{
+        struct causes causes = { .items = calloc((size_t)c->n_rows + 1, sizeof(*causes.items)) };
+        struct intern keys;
+        uint32_t id;
+
+        intern_init(&keys, sizeof(struct cause_key), IDLE_CORES_ROWS_MAX);
+        for (uint32_t i = 0; i < c->n_rows && causes.items; i++) {
+                const struct idle_key *key = idle_cores_key(c, c->order[i]);
+                const struct cause_key of = { key->cause, key->group, key->by };
+
+                if (intern_add(&keys, &of, sizeof(of), &id) >= 0)
+                        add_to_cause(&causes, id, c->order[i], &c->rows[c->order[i] - 1]);
+        }
+        intern_deinit(&keys);
+        if (causes.items)
+                qsort(causes.items, causes.n, sizeof(*causes.items), compare_causes);
+        return causes;
+}
+
 static double alone_of(const struct idle_row *row)
 {
         return row->n_moments != 0 ? (double)row->n_alone / (double)row->n_moments : 0;
@@ -54,6 +121,14 @@ static double waiting_of(const struct idle_row *row)
 {
         return row->n_moments != 0 ? row->n_waiting / (double)row->n_moments : 0;
 }
+
+/* The part of a cause that its largest function has. */
+static double function_share(const struct idle_cores *c, const struct cause *cause)
+{
+        return c->rows[cause->first - 1].cores / cause->sum.cores;
+}
+
+/* ------------------------------------------------------------------ the sentence */
 
 /* The first thread of a program by its name; others in quotation marks. */
 static void add_who(struct answer_words *out, const struct idle_cores *c, const struct idle_key *key)
@@ -66,15 +141,17 @@ static void add_who(struct answer_words *out, const struct idle_cores *c, const 
         answer_words_add(out, "%s", quote);
 }
 
-/* " ran serial()", " in serial()"; without a name nothing. */
-static void add_function(struct answer_words *out, const struct idle_cores *c, const struct idle_key *key,
+/* " ran serial()", " in serial()", ", mostly in serial()"; nothing where many functions share the cause. */
+static void add_function(struct answer_words *out, const struct idle_cores *c, const struct cause *cause,
                          const char *before)
 {
-        struct text_view name = path_words_function_name(&c->sweep.names, key->own);
+        struct text_view name = path_words_function_name(&c->sweep.names,
+                                                         idle_cores_key(c, cause->first)->own);
+        double share = function_share(c, cause);
 
-        if (name.n_bytes == 0)
+        if (name.n_bytes == 0 || share < FUNCTION_MOST)
                 return;
-        answer_words_add(out, "%s", before);
+        answer_words_add(out, "%s%s", share < FUNCTION_ALL ? ", mostly" : "", before);
         answer_words_add_function(out, name);
 }
 
@@ -89,28 +166,28 @@ static void add_waiting(struct answer_words *out, const struct idle_row *row, ui
 }
 
 /* A thread runs, and others wait for it, or none does. */
-static void add_runner(struct answer_words *out, const struct idle_cores *c, uint32_t id, const char *doing)
+static void add_runner(struct answer_words *out, const struct idle_cores *c, const struct cause *cause)
 {
-        const struct idle_key *key = idle_cores_key(c, id);
+        const struct idle_key *key = idle_cores_key(c, cause->first);
+        bool is_lock = key->cause == IDLE_LOCK;
 
         add_who(out, c, key);
-        answer_words_add(out, "%s%s", alone_of(&c->rows[id - 1]) > 0.5 ? " alone" : "", doing);
-        if (key->own == 0)
-                answer_words_add(out, key->cause == IDLE_LOCK ? "" : " ran");
-        add_function(out, c, key, key->cause == IDLE_LOCK ? " in " : " ran ");
+        answer_words_add(out, "%s%s", alone_of(&cause->sum) > 0.5 ? " alone" : "",
+                         is_lock ? " held the lock" : " ran");
+        add_function(out, c, cause, is_lock || function_share(c, cause) < FUNCTION_ALL ? " in " : " ");
 }
 
-static void add_too_few(struct answer_words *out, const struct idle_cores *c, uint32_t id)
+static void add_too_few(struct answer_words *out, const struct idle_cores *c, const struct cause *cause)
 {
         answer_words_add(out, "too few threads");
-        if (idle_cores_key(c, id)->group == 0)
+        if (idle_cores_key(c, cause->first)->group == 0)
                 return;
         answer_words_add(out, ": ");
-        add_runner(out, c, id, "");
+        add_runner(out, c, cause);
         answer_words_add(out, ", no thread waited for it");
 }
 
-static void add_cause(struct answer_words *out, const struct idle_cores *c, uint32_t id)
+static void add_cause(struct answer_words *out, const struct idle_cores *c, const struct cause *cause)
 {
         static const char *const waits[] = {
                 [IDLE_TIMER] = " waited for a timer",
@@ -120,8 +197,7 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, uint
                 [IDLE_OPEN] = " waited to the end of the recording",
                 [IDLE_UNKNOWN] = " waited for something that is not known",
         };
-        const struct idle_key *key = idle_cores_key(c, id);
-        const struct idle_row *row = &c->rows[id - 1];
+        const struct idle_key *key = idle_cores_key(c, cause->first);
 
         if (key->cause == IDLE_QUOTA || key->cause == IDLE_READY) {
                 answer_words_add(out,
@@ -131,7 +207,7 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, uint
                 return;
         }
         if (key->cause == IDLE_TOO_FEW) {
-                add_too_few(out, c, id);
+                add_too_few(out, c, cause);
                 return;
         }
         if (key->group == 0) {
@@ -139,8 +215,8 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, uint
                 return;
         }
         if (key->cause == IDLE_RUN || key->cause == IDLE_LOCK) {
-                add_runner(out, c, id, key->cause == IDLE_LOCK ? " held the lock" : "");
-                add_waiting(out, row, 1, "waited for it");
+                add_runner(out, c, cause);
+                add_waiting(out, &cause->sum, 1, "waited for it");
                 return;
         }
         add_who(out, c, key);
@@ -151,8 +227,8 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, uint
         } else {
                 answer_words_add(out, "%s", waits[key->cause]);
         }
-        add_function(out, c, key, " in ");
-        add_waiting(out, row, 2, "waited in all");
+        add_function(out, c, cause, " in ");
+        add_waiting(out, &cause->sum, 2, "waited in all");
 }
 
 static struct text_counted points_of(const struct idle_cores *c, double cores)
@@ -162,19 +238,22 @@ static struct text_counted points_of(const struct idle_cores *c, double cores)
 
 static void add_causes(struct answer_words *out, const struct idle_cores *c)
 {
+        struct causes causes = take_causes(c);
         unsigned n = 0;
 
-        for (uint32_t i = 0; i < c->n_rows && n < SENTENCE_ROWS; i++) {
-                double cores = c->rows[c->order[i] - 1].cores, share = idle_cores_share(c, cores);
+        for (uint32_t i = 0; i < causes.n && n < SENTENCE_ROWS; i++) {
+                const struct cause *cause = &causes.items[i];
+                double share = idle_cores_share(c, cause->sum.cores);
 
-                if (idle_cores_key(c, c->order[i])->cause == IDLE_OTHERS)
+                if (idle_cores_key(c, cause->first)->cause == IDLE_OTHERS)
                         continue;
                 if (share < SENTENCE_SHARE && (n != 0 || share < 0.01))
                         break;
                 n++;
-                answer_words_add(out, "; %s: ", points_of(c, cores).text);
-                add_cause(out, c, c->order[i]);
+                answer_words_add(out, "; %s: ", points_of(c, cause->sum.cores).text);
+                add_cause(out, c, cause);
         }
+        free(causes.items);
 }
 
 static struct answer_words make_answer(const struct idle_cores *c)
@@ -217,17 +296,21 @@ static bool is_known(const struct idle_cores *c)
 
 bool idle_view_say(const struct idle_cores *c, double share_min, struct answer_words *ret_words)
 {
-        for (uint32_t i = 0; i < c->n_rows && is_known(c); i++) {
-                enum idle_cause cause = idle_cores_key(c, c->order[i])->cause;
+        struct causes causes = take_causes(c);
+        bool is_said = false;
+
+        for (uint32_t i = 0; i < causes.n && is_known(c) && !is_said; i++) {
+                enum idle_cause cause = idle_cores_key(c, causes.items[i].first)->cause;
 
                 if (cause == IDLE_OTHERS || (cause == IDLE_READY && !idle_gaps_are_known(&c->gaps)))
                         continue;
-                if (idle_cores_share(c, c->rows[c->order[i] - 1].cores) < share_min)
-                        return false;
+                if (idle_cores_share(c, causes.items[i].sum.cores) < share_min)
+                        break;
                 *ret_words = make_answer(c);
-                return true;
+                is_said = true;
         }
-        return false;
+        free(causes.items);
+        return is_said;
 }
 
 /* ------------------------------------------------------------------ facts and rows */
