@@ -531,6 +531,47 @@ START_TEST(test_other_programs)
 }
 END_TEST
 
+/*
+ * A thread with the same work has the CPU in between, or comes late where both meet.  It is named; but not
+ * for the CPU, nor for a small part, if other programs had the CPUs for most of the time.
+ */
+START_LOOP_TEST(test_threads_of_a_busy_machine, 0, 4)
+{
+        static const struct {
+                uint64_t others_ns, late_ns;
+                bool has_owner, has_late;
+        } cases[] = { { 3 * MS, 2 * MS, true, true },
+                      { 3 * MS, MS / 2, true, true },
+                      { 10 * MS, 2 * MS, false, true },
+                      { 10 * MS, MS / 2, false, false } };
+        uint64_t others_ns = cases[_i].others_ns, late_ns = cases[_i].late_ns, own_ns = 2 * MS;
+        uint32_t w = path_lab_thread("w", 0);
+        const char *words;
+
+        path_lab_out(w, MS, 0);
+        for (uint64_t i = 0; i < 20; i++) {
+                uint64_t t = 20 * MS * (i + 1), at = t + 4 * MS;
+
+                path_lab_zone(m, t, at + own_ns + others_ns + late_ns + MS / 2, frame);
+                run(m, t, at, serial);
+                path_lab_preempt(m, at, at + own_ns + others_ns);
+                path_lab_in(w, at);
+                path_lab_out(w, at + own_ns, 0);
+                path_lab_in(w, at + own_ns + others_ns);
+                at += own_ns + others_ns;
+                path_lab_wait(m, at, at + late_ns, at + late_ns, w, 0);
+                run(w, at, at + late_ns, other);
+                path_lab_out(w, at + late_ns, 0);
+        }
+        words = answer();
+        ck_assert_msg((strstr(words, "thread 'w' had its CPU") != NULL) == cases[_i].has_owner, "%s", words);
+        ck_assert_msg((strstr(words, "other programs and threads of this one had the CPUs") == NULL) ==
+                              cases[_i].has_owner,
+                      "%s", words);
+        ck_assert_msg((strstr(words, "'w' ran other()") != NULL) == cases[_i].has_late, "%s", words);
+}
+END_TEST
+
 START_TEST(test_quota)
 {
         trace_builder_meta(&path_lab.b, "cpu_throttled", "0+1000000=900000;");

@@ -22,6 +22,8 @@
 #define ITSELF_MIN 0.9
 /* Where no function has this share, programs are named instead. */
 #define FUNCTION_MIN 0.1
+/* The same of what other threads did, where other programs had the CPUs for most of the time. */
+#define OTHER_THREADS_MIN 0.1
 /* Names between the first thread and the last one of a chain. */
 #define THROUGH_MAX 3
 
@@ -351,6 +353,15 @@ static void add_quota(struct answer_words *out, const struct path *p)
                 answer_words_add(out, " (%.3g of %.3g ms)", (double)quota_us / 1e3, (double)period_us / 1e3);
 }
 
+/*
+ * Other programs had the CPUs for so long that who of the program's own threads was on which one, and who
+ * came late where they meet, is their work.
+ */
+static bool is_overrun(const struct path *p)
+{
+        return path_kind_share(p, PATH_ROW_OTHERS) > PATH_OTHERS_MOST;
+}
+
 /* Threads of the program had the CPU. */
 static void add_own(struct answer_words *out, const struct path *p, uint32_t row)
 {
@@ -358,6 +369,10 @@ static void add_own(struct answer_words *out, const struct path *p, uint32_t row
         const struct path_meanwhile did = path_row_meanwhile(p, row);
 
         answer_words_add(out, "%scould not run: ", held_lock(p, row) ? "held the lock and " : "");
+        if (is_overrun(p)) {
+                answer_words_add(out, "other programs and threads of this one had the CPUs");
+                return;
+        }
         if (!owner.key || owner.share < 0.5) {
                 answer_words_add(out, "other threads of this program had its CPU");
                 return;
@@ -577,6 +592,12 @@ static bool is_told(const struct path *p, uint32_t row)
         return path_sums_key(&p->sums, row)->kind != PATH_ROW_CUT;
 }
 
+/* Below a tenth, such a machine may be all that made another thread late. */
+static double mentioned_from(const struct path *p, const struct path_row_key *key)
+{
+        return is_overrun(p) && !key->is_first ? OTHER_THREADS_MIN : PATH_WORDS_SHARE_MIN;
+}
+
 static void add_more_rows(struct answer_words *out, const struct path *p, uint32_t first)
 {
         int n = 0;
@@ -585,7 +606,8 @@ static void add_more_rows(struct answer_words *out, const struct path *p, uint32
                 uint32_t row = p->order[i];
                 double share = path_row_share(p, row);
 
-                if (row == first || share < PATH_WORDS_SHARE_MIN || !is_told(p, row))
+                if (row == first || !is_told(p, row) ||
+                    share < mentioned_from(p, path_sums_key(&p->sums, row)))
                         continue;
                 n++;
                 answer_words_add(out, "; ");
