@@ -69,6 +69,17 @@ int trace_dictionary_add_new(struct trace_dictionary *d, enum trace_table table,
         return r < 0 ? r : 0;
 }
 
+int trace_dictionary_append_new(struct trace_dictionary *d, enum trace_table table, const void *row,
+                                uint32_t *ret_id)
+{
+        struct intern *t = &d->tables[index_of(table)];
+        int r = intern_append(t, row, trace_schema_find(table)->row_bytes);
+
+        if (r == 0)
+                *ret_id = t->n_items;
+        return r;
+}
+
 int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                 uint32_t *ret_id)
 {

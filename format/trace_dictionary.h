@@ -61,6 +61,10 @@ int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, con
 int trace_dictionary_add_new(struct trace_dictionary *d, enum trace_table table, const void *row,
                              uint32_t *ret_id);
 
+/* The same where rows are seldom looked for: its hash waits until the next trace_dictionary_add(). */
+int trace_dictionary_append_new(struct trace_dictionary *d, enum trace_table table, const void *row,
+                                uint32_t *ret_id);
+
 /* The same for the table STRINGS. */
 int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                 uint32_t *ret_id);

@@ -14,11 +14,12 @@
 #include <unistd.h>
 
 #define ZSTD_LEVEL      3 /* zstd's default: at 500 MB/s and more, it costs the recorder little */
-#define ZSTD_LEVEL_FAST 1 /* for attachments (code): a tenth larger, in half of the time */
+#define ZSTD_LEVEL_FAST 1 /* for attachments (code), say: a tenth larger, in half of the time */
 
 struct trace_writer {
         int fd;
         bool regular;             /* can be truncated after a failed write */
+        int level;                /* of zstd */
         uint64_t n_bytes;         /* of whole chunks */
         struct byte_buffer out;   /* one chunk on its way */
         struct byte_buffer index; /* entries of the INDEX chunk */
@@ -54,7 +55,7 @@ static int write_chunk(struct trace_writer *w, struct trace_chunk_header *header
 
         byte_buffer_clear(&w->out);
         r = trace_chunk_encode(header, raw, raw_bytes,
-                               header->kind == TRACE_CHUNK_ATTACHMENT ? ZSTD_LEVEL_FAST : ZSTD_LEVEL, &w->out,
+                               header->kind == TRACE_CHUNK_ATTACHMENT ? ZSTD_LEVEL_FAST : w->level, &w->out,
                                err);
         return r < 0 ? r : write_out(w, err);
 }
@@ -67,6 +68,11 @@ static void add_to_index(struct trace_writer *w, const struct trace_chunk_header
         byte_buffer_add_varint(&w->index, header->first_ns);
         byte_buffer_add_varint(&w->index, header->last_ns - header->first_ns);
         w->n_index++;
+}
+
+void trace_writer_pack_fast(struct trace_writer *writer)
+{
+        writer->level = ZSTD_LEVEL_FAST;
 }
 
 int trace_writer_put(struct trace_writer *w, struct trace_chunk_header header, const uint8_t *raw,
@@ -154,6 +160,7 @@ int trace_writer_reopen(int fd, struct trace_writer **ret_writer, struct error *
         }
         w->fd = fd;
         w->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+        w->level = ZSTD_LEVEL;
         *ret_writer = w;
         return 0;
 }

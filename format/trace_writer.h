@@ -27,6 +27,9 @@ struct trace_writer;
  */
 int trace_writer_new(int fd, struct trace_writer **ret_writer, struct error *err);
 
+/* From now on chunks are packed in half of the time, and are some hundredths larger: for who has to hurry. */
+void trace_writer_pack_fast(struct trace_writer *writer);
+
 /*
  * trace_writer_reopen() - go on with a trace that has chunks already
  * @fd: borrowed; positioned after the last whole chunk before the first put

@@ -233,9 +233,15 @@ static int add_location(struct import_rows *rows, uint32_t name, uint32_t file, 
                 &rows->recent_locations[(name + line) % IMPORT_RECENT_LOCATIONS];
 
         if (recent->id == 0 || recent->name != name || recent->file != file || recent->line != line) {
-                int r = trace_dictionary_add(rows->dictionary, TRACE_TABLE_LOCATIONS, &location, ret_id);
+                enum trace_table table = TRACE_TABLE_LOCATIONS;
+                /* A name that came after those of all locations has none: files with many have them once. */
+                int r = name > rows->last_located
+                                ? trace_dictionary_append_new(rows->dictionary, table, &location, ret_id)
+                                : trace_dictionary_add(rows->dictionary, table, &location, ret_id);
+
                 if (r < 0)
                         return out_of_memory(r, err);
+                rows->last_located = name > rows->last_located ? name : rows->last_located;
                 *recent = (struct import_recent_location){ name, file, line, *ret_id };
         }
         *ret_id = recent->id;

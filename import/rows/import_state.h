@@ -99,6 +99,7 @@ struct import_rows {
         uint32_t n_processes_before, n_strings_before, n_imports_before;
         uint64_t n_string_bytes;
         struct import_recent_location recent_locations[IMPORT_RECENT_LOCATIONS];
+        uint32_t last_located; /* no location has a name (string) after this one */
 
         struct import_sort *sort;
         struct import_texts *texts;

@@ -55,6 +55,7 @@ int import_trace_new(struct import_rows **ret_rows, const struct import_options 
         rows->dictionary = options->into ? trace_reader_edit(options->into) : &rows->own;
         rows->n_processes_before = trace_dictionary_count(rows->dictionary, TRACE_TABLE_PROCESSES);
         rows->n_strings_before = trace_dictionary_count(rows->dictionary, TRACE_TABLE_STRINGS);
+        rows->last_located = rows->n_strings_before;
         rows->n_imports_before = trace_dictionary_count(rows->dictionary, TRACE_TABLE_IMPORTS);
         r = import_sort_new(&rows->sort, options->runs_fd > 0 ? options->runs_fd : -1, options->run_bytes,
                             err);
@@ -582,8 +583,10 @@ static int write_end(struct import_rows *rows, struct trace_writer *writer, stru
 
 int import_trace_write(struct import_rows *rows, struct trace_writer *writer, struct error *err)
 {
-        int r = rows->options.into ? copy_tables(rows, writer, err) : 0;
+        int r;
 
+        trace_writer_pack_fast(writer);
+        r = rows->options.into ? copy_tables(rows, writer, err) : 0;
         if (r == 0 && import_key_spaces_name(rows) < 0)
                 r = out_of_memory(-ENOMEM, err);
         if (r == 0)

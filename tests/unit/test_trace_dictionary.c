@@ -175,6 +175,32 @@ START_TEST(test_equal_rows_are_one_unless_they_are_occurrences)
 END_TEST
 
 /* All of a reason, wherever they stand; a sum without room stays at the end. */
+/* A row that was appended is found like any other. */
+START_TEST(test_appended_rows_are_found)
+{
+        struct trace_dictionary d;
+        struct trace_location row = { .name = 0 };
+        uint32_t id;
+
+        trace_dictionary_init(&d, 0);
+        for (uint32_t i = 1; i <= 1000; i++) {
+                row.line = i;
+                if (i % 3)
+                        ck_assert_int_eq(trace_dictionary_append_new(&d, TRACE_TABLE_LOCATIONS, &row, &id),
+                                         0);
+                else
+                        ck_assert_int_eq(trace_dictionary_add(&d, TRACE_TABLE_LOCATIONS, &row, &id), 0);
+                ck_assert_uint_eq(id, i);
+        }
+        for (uint32_t i = 1; i <= 1000; i++) {
+                row.line = i;
+                ck_assert_int_eq(trace_dictionary_add(&d, TRACE_TABLE_LOCATIONS, &row, &id), 0);
+                ck_assert_uint_eq(id, i);
+        }
+        trace_dictionary_deinit(&d);
+}
+END_TEST
+
 START_TEST(test_losses_are_summed)
 {
         const struct trace_loss losses[] = { { .reason = 1, .count = 1 },
