@@ -467,22 +467,31 @@ static int write_threads(struct chrome_export *x, struct error *err)
         return r < 0 ? r : 0;
 }
 
-/* Where 0 of the file is on clocks of the host, so that hyprof import can place it into a recording. */
+/*
+ * Where 0 of the file is on clocks of the host, so that hyprof import can place it into a recording.  As an
+ * event, which other tools pass over: some want no members around the events but those that they know.
+ */
 static void put_clocks(struct chrome_export *x)
 {
         struct text_view clock = loaded_trace_meta(x->trace, "timeline_clock"); /* of an import */
         uint64_t realtime_ns = loaded_trace_meta_number(x->trace, "start_realtime_ns");
 
-        json_out_key(&x->json, "otherData");
+        json_out_open(&x->json, '{');
+        json_out_pair_words(&x->json, "ph", "M");
+        json_out_pair_number(&x->json, "pid", 0);
+        json_out_pair_number(&x->json, "tid", 0);
+        json_out_pair_words(&x->json, "name", "hyprof_clock");
+        json_out_key(&x->json, "args");
         json_out_open(&x->json, '{');
         if (clock.n_bytes != 0)
-                json_out_pair_string(&x->json, "hyprof_clock", clock.bytes, clock.n_bytes);
+                json_out_pair_string(&x->json, "clock", clock.bytes, clock.n_bytes);
         else
-                json_out_pair_words(&x->json, "hyprof_clock", "CLOCK_MONOTONIC_RAW");
-        json_out_pair_id(&x->json, "hyprof_start_ns", x->trace->start_ns);
+                json_out_pair_words(&x->json, "clock", "CLOCK_MONOTONIC_RAW");
+        json_out_pair_id(&x->json, "start_ns", x->trace->start_ns);
         if (realtime_ns != 0)
-                json_out_pair_id(&x->json, "hyprof_start_realtime_ns", realtime_ns);
+                json_out_pair_id(&x->json, "start_realtime_ns", realtime_ns);
         json_out_close(&x->json, '}');
+        chrome_export_end_event(x);
 }
 
 static int write_file(struct chrome_export *x, struct error *err)
@@ -491,10 +500,10 @@ static int write_file(struct chrome_export *x, struct error *err)
 
         json_out_open(&x->json, '{');
         json_out_pair_words(&x->json, "displayTimeUnit", "ns");
-        put_clocks(x);
         json_out_key(&x->json, "traceEvents");
         json_out_open(&x->json, '[');
         json_out_line(&x->json);
+        put_clocks(x);
         r = device_keys_take(&x->keys, x->trace, err);
         if (r == 0)
                 r = loaded_trace_walk(x->trace, &x->walk, err);

@@ -528,6 +528,10 @@ static int take_metadata(struct reader *r, struct event *event, struct error *er
                         return refuse(event, "a name that is no text");
                 return trace_event_tracks_name(&r->tracks, event->row, names[i].what, value.text, err);
         }
+        if (text_view_is(name, "hyprof_clock")) {
+                trace_event_clock_take_own(&r->clock, event->row->args);
+                return 0;
+        }
         e = trace_event_devices_describe(&r->devices, event->row, err);
         if (e == -EBADMSG)
                 return refuse(event, "a lane of a device that is not described");

@@ -15,16 +15,15 @@ static enum import_clock_kind kind_of(struct text_view name)
         return IMPORT_CLOCK_UNKNOWN;
 }
 
-static void take_own(struct trace_event_clock *clock, struct json_value data)
+void trace_event_clock_take_own(struct trace_event_clock *clock, struct json_value args)
 {
         struct json_value name, start;
 
-        if (json_pull_find(data, "hyprof_clock", &name) != 1 ||
-            json_pull_find(data, "hyprof_start_ns", &start) != 1)
+        if (json_pull_find(args, "clock", &name) != 1 || json_pull_find(args, "start_ns", &start) != 1)
                 return;
         clock->own = json_pull_unsigned(start.text, &clock->own_ns) ? kind_of(name.text)
                                                                     : IMPORT_CLOCK_UNKNOWN;
-        if (json_pull_find(data, "hyprof_start_realtime_ns", &start) == 1)
+        if (json_pull_find(args, "start_realtime_ns", &start) == 1)
                 (void)json_pull_unsigned(start.text, &clock->own_realtime_ns);
 }
 
@@ -38,8 +37,6 @@ void trace_event_clock_take(struct trace_event_clock *clock, struct text_view me
                 clock->has_beginning = json_pull_decimal(value.text, 3, &clock->base_ns);
         } else if (text_view_is(member, "metadata") && json_pull_find(value, "clock-domain", &domain) == 1) {
                 clock->is_monotonic = text_view_is(domain.text, "LINUX_CLOCK_MONOTONIC");
-        } else if (text_view_is(member, "otherData")) {
-                take_own(clock, value);
         }
 }
 

@@ -49,4 +49,7 @@ void trace_event_head_read(struct text_view head, struct trace_event_head *ret_h
 void trace_event_clock_take(struct trace_event_clock *clock, struct text_view member,
                             struct json_value value);
 
+/* The same of the metadata that hyprof's export has about it. */
+void trace_event_clock_take_own(struct trace_event_clock *clock, struct json_value args);
+
 #endif /* IMPORT_TRACE_EVENT_HEAD_H */

@@ -185,14 +185,18 @@ holds "firefox: markers, messages, frames, locks, devices, counters and allocati
 locks_and_devices() {
         export_as chrome every .trace.json || return 1
         # Two waits, the second after the lock was renamed; zones of 200 and 100 ns, each lane a thread of its own;
-        # one of a lane with a name, and a key beyond what numbers of JSON hold.  "key": both ends of an arrow.
-        same "lock wait for renamed
-lock wait for renamed
-device kernel
-device kernel
-device kernel
-device key
-device key" "$(jq -r '.traceEvents[] | select(.cat == "lock" or .cat == "device") | "\(.cat) \(.name)"' \
+        # one of a lane with a name, and a key beyond what numbers of JSON hold; a moment and two values of the
+        # device.  "key": both ends of an arrow.
+        same "lock wait for renamed X
+lock wait for renamed X
+device kernel i
+device power C
+device power C
+device kernel X
+device kernel X
+device kernel X
+device key s
+device key f" "$(jq -r '.traceEvents[] | select(.cat == "lock" or .cat == "device") | "\(.cat) \(.name) \(.ph)"' \
                 "$TMPDIR/every.trace.json")" || return 1
         same "200 0 null queue lane 0
 100 3 4 queue lane 3

@@ -624,8 +624,9 @@ START_TEST(test_a_row_that_is_too_long)
 END_TEST
 
 static const char own_file[] =
-        "{\"otherData\":{\"hyprof_clock\":\"CLOCK_MONOTONIC_RAW\",\"hyprof_start_ns\":\"18000000000000000000\","
-        "\"hyprof_start_realtime_ns\":1700000000000000000},\"traceEvents\":[\n"
+        "{\"traceEvents\":[\n"
+        "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"hyprof_clock\",\"args\":{\"clock\":\"CLOCK_MONOTONIC_RAW\","
+        "\"start_ns\":\"18000000000000000000\",\"start_realtime_ns\":1700000000000000000}},\n"
         "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"hyprof_device\",\"args\":{\"device\":3,\"name\":\"chip\","
         "\"placed\":\"proven\",\"bound_ns\":312}},\n"
         "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"hyprof_device\",\"args\":{\"device\":4,\"name\":\"other\","
