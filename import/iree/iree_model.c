@@ -326,10 +326,9 @@ static int add_operation(struct iree_model *m, const struct iree_record *record,
         return r < 0 ? r : import_rows_span(m->rows, &span, err);
 }
 
-/* From submitted to ready; an instant if it is not known when that was. */
+/* From submitted to ready; without a length if it is not known when that was. */
 static int add_submission(struct iree_model *m, const struct iree_record *record, struct error *err)
 {
-        struct import_instant instant;
         struct import_span span;
         bool is_span = record->fields[IREE_F_END] != 0;
         int r;
@@ -344,16 +343,9 @@ static int add_submission(struct iree_model *m, const struct iree_record *record
                 r = iree_names_text(&m->names, IREE_TEXT_OPERATION, record, &span.text, err);
         if (r == 0)
                 r = iree_names_word(&m->names, operation_word(record->fields[IREE_F_TYPE]), &span.name, err);
-        if (r < 0 || is_span)
-                return r < 0 ? r : import_rows_span(m->rows, &span, err);
-        instant = (struct import_instant){
-                .track = span.track,
-                .name = span.name,
-                .text = span.text,
-                .time = span.begin,
-                .key = span.key,
-        };
-        return import_rows_instant(m->rows, &instant, err);
+        if (!is_span)
+                span.end = span.begin;
+        return r < 0 ? r : import_rows_span(m->rows, &span, err);
 }
 
 /* @value: has its track, its time and its bits */

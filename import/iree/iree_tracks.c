@@ -196,6 +196,36 @@ static bool is_only_stream(const struct iree_tracks *t, const struct iree_record
         return true;
 }
 
+/* The process of all submissions. */
+static int make_process(struct iree_tracks *t, struct error *err)
+{
+        struct import_track made = { .kind = IMPORT_TRACK_PROCESS, .name = view_of("IREE") };
+        int r = make_host_clock(t, err);
+
+        made.clock = t->host_clock;
+        return r < 0 || t->process != 0 ? r : import_rows_track(t->rows, &made, &t->process, err);
+}
+
+/* "device 0 queue 1 submissions" */
+static int make_submissions(struct iree_tracks *t, uint64_t ordinal, const char *queue, uint32_t *track,
+                            struct error *err)
+{
+        struct import_track made = { .kind = IMPORT_TRACK_THREAD };
+        char name[2 * NAME_BYTES];
+        int r = make_process(t, err);
+
+        if (r < 0)
+                return r;
+        if (ordinal != IREE_ABSENT)
+                (void)snprintf(name, sizeof(name), "device %u %s", (uint32_t)ordinal, queue);
+        else
+                (void)snprintf(name, sizeof(name), "%s", queue);
+        made.parent = t->process;
+        made.clock = t->host_clock;
+        made.name = view_of(name);
+        return import_rows_track(t->rows, &made, track, err);
+}
+
 static int make_lane(struct iree_tracks *t, const struct iree_record *record, enum iree_lane lane,
                      uint32_t *track, struct error *err)
 {
@@ -211,17 +241,9 @@ static int make_lane(struct iree_tracks *t, const struct iree_record *record, en
         struct import_track made = { .kind = IMPORT_TRACK_STREAM };
         char queue_name[24] = "no queue", name[NAME_BYTES];
         struct iree_device *device;
-        bool is_alone;
-        int r = is_of_device ? iree_tracks_device(t, ordinal, &device, err)
-                             : iree_tracks_host(t, ordinal, &device, err);
+        bool is_alone = is_only_stream(t, record);
+        int r;
 
-        if (r < 0)
-                return r;
-        made.parent = is_of_device ? device->track : device->host_track;
-        made.clock = is_of_device ? device->clock : t->host_clock;
-        is_alone = is_only_stream(t, record);
-        made.has_number = lane == IREE_LANE_DISPATCHES && queue != IREE_ABSENT && is_alone;
-        made.number = made.has_number ? queue : 0;
         if (queue != IREE_ABSENT)
                 (void)snprintf(queue_name, sizeof(queue_name), "queue %u", (uint32_t)queue);
         if (is_alone)
@@ -229,6 +251,16 @@ static int make_lane(struct iree_tracks *t, const struct iree_record *record, en
         else
                 (void)snprintf(name, sizeof(name), "%s stream %llu%s", queue_name,
                                (unsigned long long)record->fields[IREE_F_STREAM], suffixes[lane]);
+        if (lane == IREE_LANE_SUBMISSIONS)
+                return make_submissions(t, ordinal, name, track, err);
+        r = is_of_device ? iree_tracks_device(t, ordinal, &device, err)
+                         : iree_tracks_host(t, ordinal, &device, err);
+        if (r < 0)
+                return r;
+        made.parent = is_of_device ? device->track : device->host_track;
+        made.clock = is_of_device ? device->clock : t->host_clock;
+        made.has_number = lane == IREE_LANE_DISPATCHES && queue != IREE_ABSENT && is_alone;
+        made.number = made.has_number ? queue : 0;
         made.name = view_of(name);
         return import_rows_track(t->rows, &made, track, err);
 }

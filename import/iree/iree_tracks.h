@@ -5,8 +5,9 @@
  * Way of the data:  iree_model -> [iree_tracks] -> import_rows
  *
  * A device has two tracks at the top, because two clocks are in the file: "device 0" with what it counted in
- * its own ticks, and "device 0 on the host" with what IREE noted in CLOCK_MONOTONIC.  Tracks are made when
- * something happens on them.  Not thread-safe.
+ * its own ticks, and "device 0 on the host" with what IREE noted in CLOCK_MONOTONIC.  Submissions are what the
+ * program did, so each queue has a thread of them, of the process "IREE".  Tracks are made when something
+ * happens on them.  Not thread-safe.
  */
 #ifndef IMPORT_IREE_TRACKS_H
 #define IMPORT_IREE_TRACKS_H
@@ -57,6 +58,7 @@ struct iree_queue {
 struct iree_tracks {
         struct import_rows *rows; /* borrowed */
         uint32_t host_clock;      /* CLOCK_MONOTONIC; 0 = not made yet */
+        uint32_t process;         /* of submissions; the same */
         uint32_t session;         /* 0, or its number from 2 */
         struct intern device_ids, queue_ids;
         struct iree_device *devices; /* heap, in the order of their ids */

@@ -58,7 +58,7 @@ equal_facts() { # file, format, other reader's file or --sums
         diff theirs ours
 }
 
-plan $((4 * $(table | wc -l) + 18))
+plan $((4 * $(table | wc -l) + 19))
 "$BUILD/tools/made_trace" many base.hyp 2000 100
 ops() { "$HYPROF" dump "$1" | grep -c "^$2 " || true; }
 n_base=$(ops base.hyp zone_begin)
@@ -100,6 +100,27 @@ print(len(dispatches), n_wrong)'
 "$HYPROF" import -q --force "$data/iree/gpu.ireeprof.zst" -o t.hyp
 rm -f t.db && "$HYPROF" query -q --sqlite t.db t.hyp
 holds "ticks of devices are placed within their bound" same "299 0" "$(misplaced)"
+# Dispatches whose delay, from submitted to begun, is further from the truth than the bound of their place.
+misdelayed() {
+        zstd -qdcf "$data/iree/gpu.jsonl.zst" >raw
+        zstd -qdcf "$data/iree/gpu.truth.json.zst" | python3 -c '
+import json, sqlite3, sys
+submitted = {}
+for row in map(json.loads, open("raw")):
+    if row["record_type"] == "queue_event":
+        submitted[row["physical_device_ordinal"], row["queue_ordinal"], row["submission_id"]] = row["host_time_ns"]
+found = {tuple(row[:3]): row[3:] for row in sqlite3.connect("t.db").execute("""SELECT d.name, t.path, s.key,
+        begin_ns - h.zone_begin_ns, bound_ns FROM device_spans s JOIN device_hosts h ON h.span = s.id
+        JOIN devices d ON d.id = s.device JOIN device_tracks t ON t.device = d.id AND t.lane = s.lane""")}
+n_wrong = 0
+dispatches = json.load(sys.stdin)["dispatches"].values()
+for d in dispatches:
+    delay, bound = found["device %d" % d["device"], "queue %d" % d["queue"], d["submission"]]
+    true = d["begin_mono_ns"] - submitted[d["device"], d["queue"], d["submission"]]
+    n_wrong += abs(delay - true) > bound + 1
+print(len(dispatches), n_wrong)'
+}
+holds "the queue delay of IREE's dispatches is right within it" same "299 0" "$(misdelayed)"
 
 # ---- packing that breaks off: what came before is there, by every reader
 while read -r file; do

@@ -33,7 +33,9 @@ class Facts:
         self.spans[kind, name].append((begin, end))
 
     def forget_names(self) -> None:
-        self.spans = {("span", "*"): [s for spans in self.spans.values() for s in spans]}
+        named, self.spans = self.spans, defaultdict(list)
+        for (kind, _), spans in named.items():
+            self.spans[kind, "*"] += spans
 
     def print(self) -> None:
         first = min((b for (kind, _), s in self.spans.items() for b, _ in s if kind == "zone"), default=0)
@@ -54,8 +56,8 @@ def read_iree_lines(data: bytes, facts: Facts) -> None:
             facts.add("span", row["key"], row["start_tick"], row["end_tick"])
         elif kind == "queue_device_event" and row["end_tick"] >= row["start_tick"]:
             facts.add("span", row["op"], row["start_tick"], row["end_tick"])
-        elif kind == "queue_event" and row["ready_host_time_ns"]:
-            facts.add("span", row["op"], row["host_time_ns"], row["ready_host_time_ns"])
+        elif kind == "queue_event":
+            facts.add("zone", row["op"], row["host_time_ns"], row["ready_host_time_ns"] or row["host_time_ns"])
         elif kind == "host_execution_event":
             facts.add("span", row["key"] or row["op"], row["start_host_time_ns"], row["end_host_time_ns"])
             facts.counts["device values"] += row["tile_count"] != 0
@@ -81,7 +83,9 @@ def read_iree_container(data: bytes, facts: Facts) -> None:
         end = row + n_payload
         while kind in places and row < end:
             begin, last = (struct.unpack_from("<Q", data, row + place)[0] for place in places[kind])
-            if last >= begin and last != 0:
+            if kind == "queue-events":
+                facts.add("zone", kind, begin, last or begin)
+            elif last >= begin and last != 0:
                 facts.add("span", kind, begin, last)
             row += struct.unpack_from("<I", data, row)[0]
         at += n_bytes

@@ -119,9 +119,13 @@ static void add_hosts(struct event_names *n, const struct device_stats *s)
         uint32_t *order = sort(n, h);
         size_t n_shown = event_names_limit(n, t, h->n_rows);
 
-        view_table_set_about(n->document, t,
-                             "zones of threads, and zones of devices with their keys; delay: the mean from "
-                             "the begin of the first to that of the second");
+        view_table_set_about(
+                n->document, t,
+                h->n_rows == 0 && s->n_rows != 0
+                        ? "when this work was handed over is not in the trace: no zone of a thread has "
+                          "a key of it"
+                        : "zones of threads, and zones of devices with their keys; delay: the mean "
+                          "from the begin of the first to that of the second");
         for (size_t i = 0; order && i < n_shown; i++)
                 put_host(n, t, &h->rows[order[i]]);
         free(order);
