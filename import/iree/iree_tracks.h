@@ -5,8 +5,8 @@
  * Way of the data:  iree_model -> [iree_tracks] -> import_rows
  *
  * A device has two tracks at the top, because two clocks are in the file: "device 0" with what it counted in
- * its own ticks, and "device 0 on the host" with what IREE noted in CLOCK_MONOTONIC.  Submissions are what the
- * program did, so each queue has a thread of them, of the process "IREE".  Tracks are made when something
+ * its own ticks, and "device 0 on the host" with what IREE noted in CLOCK_MONOTONIC.  The program made the
+ * submissions, so each queue has a thread of them, of the process "IREE".  Tracks are made when something
  * happens on them.  Not thread-safe.
  */
 #ifndef IMPORT_IREE_TRACKS_H
