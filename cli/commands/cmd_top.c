@@ -454,13 +454,16 @@ static int open_input(struct top_input *in, struct arguments *args, bool on_scre
         return top_input_record(in, run_record, args, on_screen, err);
 }
 
-/* Its recorder goes on with the rights that it needs, and ends by a signal of this process. */
-static int confine(const struct top_input *in)
+/*
+ * A recorder of its own goes on with the rights that it needs, and ends by a signal of this process.  Where a
+ * trace is followed, the rights were dropped before it was opened.
+ */
+static int confine(const struct top_input *in, const struct arguments *args)
 {
         const struct reader_places places = { .folder_fds = &in->cache.folder.fd,
                                               .n_folders = in->has_cache ? 1 : 0 };
 
-        return drop_rights_to_read() < 0 ? -EPERM : reader_confinement_enter(&places);
+        return !args->trace && drop_rights_to_read() < 0 ? -EPERM : reader_confinement_enter(&places);
 }
 
 static int run_top(struct arguments *args, const struct common_options *common)
@@ -471,7 +474,7 @@ static int run_top(struct arguments *args, const struct common_options *common)
         int r, status;
 
         r = open_input(&in, args, on_screen, &err);
-        if (r == 0 && confine(&in) < 0) {
+        if (r == 0 && confine(&in, args) < 0) {
                 top_input_close(&in);
                 return EXIT_STATUS_FAILED;
         }
@@ -493,6 +496,8 @@ static int run(void *context, struct common_options *common)
 
         if (take_sort(args) < 0 || take_subject(args, common) < 0)
                 return EXIT_STATUS_USAGE;
+        if (args->trace && drop_rights_to_read() < 0)
+                return EXIT_STATUS_FAILED;
         return run_top(args, common);
 }
 

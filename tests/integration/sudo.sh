@@ -3,7 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 100
+plan 102
 need jq chrt
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -187,6 +187,8 @@ holds "report: a trace of the user's" ends_with 0 by_sudo "$HYPROF" report t.hyp
 chmod 600 "$TMPDIR/sudo.hyp"
 holds "report: a trace that only root may read" ends_with 1 by_sudo "$HYPROF" report "$TMPDIR/sudo.hyp"
 holds "it says so" grep -q '^hyprof: error: .*sudo.hyp: Permission denied$' "$TMPDIR/err"
+holds "so does top" ends_with 1 by_sudo "$HYPROF" top "$TMPDIR/sudo.hyp"
+holds "and shows nothing" test ! -s "$TMPDIR/out"
 holds "and what to do" grep -q '^  try: sudo chown, .*also under sudo' "$TMPDIR/err"
 mkfifo "$folder/home/unread"
 chown "$uid:$gid" "$folder/home/unread"
