@@ -31,6 +31,11 @@ if [ "$named" != "$(printf '%s\n' "$exports" | LC_ALL=C sort)" ]; then
         echo "instrument/client/libhyprof.map and the sources do not name the same symbols" >&2
 fi
 [ -n "$exports" ] || { bad=1; echo "libhyprof.so exports nothing" >&2; }
+# So does the Debian package, whose build ends without a version that it does not name.
+for version in $(sed -n 's/^\(HYPROF_[0-9.]*\) *{.*/\1/p' instrument/client/libhyprof.map); do
+        grep -q "^ (symver)$version " debian/libhyprof1.symbols ||
+                { bad=1; echo "debian/libhyprof1.symbols does not name $version of instrument/client/libhyprof.map" >&2; }
+done
 
 pattern=$(printf '%s' "$allowed" | tr '\n' '|')
 imports=$(nm -D --undefined-only "$work/libhyprof.so" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }')

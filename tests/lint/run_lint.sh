@@ -45,7 +45,7 @@ changed_since() { # check, files...
 inputs_of() { # check
         case $1 in
         client_headers.sh | cxx_headers.sh) find "tests/lint/$1" instrument/client/include ;;
-        client_symbols.sh) find "tests/lint/$1" instrument base/namespace_clock.h ;;
+        client_symbols.sh) find "tests/lint/$1" instrument base/namespace_clock.h debian/libhyprof1.symbols ;;
         page_types.sh) find "tests/lint/$1" web/pages tests/browser ;;
         esac
 }
