@@ -134,7 +134,7 @@ figure "copies of stacks: samples of both, heads equal, stacks equal, one goes o
 holds "nine in ten are equal to perf's unwinding, or go on" compare \
         "$(awk '{ print $4 + $5 }' <<<"$sums")" ">=" "$n * 0.9"
 
-# ---- code in what is no file: whoever waits at a pipe for its reader waits on
+# ---- code in a pipe: nothing opens it, and its writer goes on waiting
 fifo=$(mktemp -u /tmp/fifo.XXXX) # as long as the path in the file, at most
 mkfifo "$fifo"
 python3 - tests/fuzz/corpus/fuzz_import_perf_data/copies "$TMPDIR/fifo.data" "$fifo" <<'END'
