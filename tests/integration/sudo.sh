@@ -3,7 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 102
+plan 104
 need jq chrt
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -106,6 +106,20 @@ holds "the command's is as it was" same "$(awk '$1 == "CapBnd:" { print $2 }' /p
 rights() { # process
         awk '/^(NoNewPrivs|Seccomp|CapPrm|CapInh|CapBnd|CapAmb):/ { print $2 }' "/proc/$1/status" | paste -sd ' '
 }
+# Whatever the user runs beside it reads no memory of it and of its helpers, which share its user.
+of_user() { setpriv --reuid="$uid" --regid="$gid" --clear-groups --bounding-set=-all "$@"; }
+readable() { # what the user's other processes can open of them
+        local process file
+        for process in "$pid" $(pgrep -P "$pid"); do
+                [ "$(cat "/proc/$process/comm")" != w_split ] || continue
+                for file in mem environ maps auxv; do
+                        ! of_user head -c 1 "/proc/$process/$file" >"$TMPDIR/byte" 2>/dev/null || echo "$process/$file"
+                done
+                ! of_user ls "/proc/$process/fd" >"$TMPDIR/byte" 2>/dev/null || echo "$process/fd"
+        done
+}
+holds "the user's other processes cannot look into it or its helpers" same "" "$(readable)"
+holds "as they can into the command" of_user head -c 1 "/proc/$(pgrep -P "$pid" -x w_split)/environ"
 keeper=$(pgrep -P "$pid" -x hyprof-cgroup || true)
 if [ -n "$keeper" ]; then
         # CAP_DAC_OVERRIDE, for the folder of root's that it removes
