@@ -273,12 +273,13 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
         holds "nobody was heard before the first one of the own user" same 1 "$(python3 tests/tools/relay_peer.py taker "$port" generation)"
         holds "another user: the recording ends" ended 0 "$recorder"
         # Another user's process at a port gives a whole trace, and may be gone before anybody asks whose it is.
-        fakes() { # how, the taker: of another user's recorder at a port
-                port=$((20000 + RANDOM % 12000))
-                as_user python3 "$users/relay_peer.py" recorder "$port" "$1" "$users/fake.hyp" >"$TMPDIR/peer" 2>&1 &
+        fakes() { # how: sets `port` and `peer`
+                rm -f "$TMPDIR/peer"
+                as_user python3 "$users/relay_peer.py" recorder 0 "$1" "$users/fake.hyp" >"$TMPDIR/peer" 2>&1 &
                 peer=$!
                 programs+=("$peer")
-                until_it_says "$TMPDIR/peer" listening
+                until_it_says "$TMPDIR/peer" 'listening at'
+                port=$(sed -n 's/listening at //p' "$TMPDIR/peer")
         }
         cp "$trace" "$users/fake.hyp"
         mkdir -m 777 "$users/third"

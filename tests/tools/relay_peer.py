@@ -41,10 +41,11 @@ def receive(connection: socket.socket, n: int) -> bytes:
 def listen(path: str) -> socket.socket:
     if path.isdigit():
         listener = socket.create_server(("127.0.0.1", int(path)))
-    else:
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(path)
-        listener.listen(16)
+        print("listening at", listener.getsockname()[1], flush=True)
+        return listener
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(16)
     print("listening", flush=True)
     return listener
 
