@@ -105,6 +105,8 @@ static void judge(struct answer_job *job, int wait_status)
                 job->status = HTTP_OK;
         } else if (WIFEXITED(wait_status)) {
                 job->status = WEXITSTATUS(wait_status) == EXIT_OF_USAGE ? HTTP_BAD : HTTP_NO_ANSWER;
+                if (job->words.used_bytes == 0)
+                        set_words(job, "the process that answers failed, and could not say why");
         } else {
                 job->status = HTTP_INTERNAL;
                 set_words(job, "the process that answers was killed: it needed too much memory or time");

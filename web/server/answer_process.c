@@ -92,8 +92,10 @@ static int run_child(const struct web_answers *answers, const struct web_questio
         struct error err = ERROR_NONE;
 
         if (confinement_enter_writing((struct confinement_user){ 0, 0 }, fds, N_PIPES + 1, FILE_BYTES_MAX,
-                                      &err) < 0)
+                                      &err) < 0) {
+                (void)io_write_all(fds[1], err.text, strlen(err.text), NULL);
                 return EXIT_FAILURE;
+        }
         /* The kernel may lack these two; the other restrictions hold without them. */
         (void)landlock_restrict(LANDLOCK_BAN_CHANGES);
         (void)call_filter_enter(CALL_FILTER_BAN_CHANGES, NULL);
