@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A trace cut at every 23rd byte, nightly at every third, or with one changed: report, dump and check say where, end,
-# and never crash
+# A trace cut at every 23rd byte, nightly at every third, and around every chunk, or zeros from there on, as after a power
+# cut, or with one byte changed: report, dump and check say where, end, and never crash
 set -eu
 . tests/tap.sh
-plan 9
+plan 13
 need_sampling
 
 limit_s=10
@@ -17,7 +17,31 @@ holds "a small trace is recorded" record small --no-symbolize --embed=none -e cp
 holds "it is whole" is_whole small
 bytes=$(od -An -v -tx1 "$TMPDIR/small.hyp" | tr -d '\n' | sed 's/ /\\x/g') # "\x48\x59...": four characters a byte
 n_bytes=$((${#bytes} / 4))
-figure "$n_bytes bytes, in steps of $step"
+
+# Where chunks begin: a header of 48 bytes, with its magic, and the bytes of the body that follow.
+chunks=()
+for ((at = 0; at + 48 < n_bytes; at += 48 + body)); do
+        chunks+=("$at")
+        body=$(od -An -tu4 -j $((at + 8)) -N 4 "$TMPDIR/small.hyp")
+done
+around_chunks() {
+        local at
+        for at in "${chunks[@]}"; do
+                printf '%s\n' $((at > 0 ? at - 1 : 0)) "$at" $((at + 1)) $((at + 48))
+        done
+}
+mapfile -t zeroed_places < <(around_chunks | sort -nu)
+mapfile -t cut_places < <({ around_chunks && seq 0 "$step" $((n_bytes - 1)); } | sort -nu)
+# shellcheck disable=SC2034 # used by its name
+[ -z "${HYPROF_THOROUGH:-}" ] || zeroed_places=("${cut_places[@]}")
+figure "$n_bytes bytes, ${#chunks[@]} chunks, ${#cut_places[@]} places"
+
+# What a recorder leaves that ends at byte n, and what a file system leaves that has lost the blocks from there on.
+cut() { printf '%b' "${bytes:0:4*$1}" >"$file"; }
+zeroed() {
+        cut "$1"
+        truncate -s "$n_bytes" "$file"
+}
 
 # One run on the file as it is now.  Failures are lines in $folder/failures.
 try() { # words for the place, statuses that are right, command...
@@ -27,11 +51,12 @@ try() { # words for the place, statuses that are right, command...
         [ "$status" -ne 0 ] || [ -s "$folder/out" ] || echo "$3, $1: nothing on stdout" >>"$folder/failures"
 }
 
-# Exactly one line names the file and the place, with or without a second one that says what to try.
-names_place() { # words for the place, command
+# Exactly one line names the file and the place, with or without a second one that says what to try.  Where the first chunk,
+# of 52 bytes, is not all there, nothing may show that the file was a trace.
+names_place() { # words for the place, command, the place
         local line rest
         { IFS= read -r line && { IFS= read -r rest || true; }; } <"$folder/err" || line=
-        [[ $line = "hyprof: "*": $file: "*"byte "[0-9]* || $line = *": the file is empty" && ! -s $file ]] || echo "$2, $1: said '$line'" >>"$folder/failures"
+        [[ $line = "hyprof: "*": $file: "*"byte "[0-9]* || $line = *": the file is empty" && ! -s $file || $line = *": not a hyprof trace" && $3 -lt 52 ]] || echo "$2, $1: said '$line'" >>"$folder/failures"
         [[ -z $rest || $rest = "  try: "* ]] || echo "$2, $1: said '$rest' too" >>"$folder/failures"
 }
 
@@ -39,13 +64,14 @@ no_failures() {
         [ ! -s "$folder/failures" ] || { head -n 20 "$folder/failures" && wc -l <"$folder/failures" && return 1; }
 }
 
-cut_everywhere() { # command, statuses that are right
+cut_everywhere() { # command, statuses that are right, what is left
         local n
+        local -n places=$3_places
         : >"$folder/failures"
-        for ((n = 0; n < n_bytes; n += step)); do
-                printf '%b' "${bytes:0:4*n}" >"$file"
+        for n in "${places[@]}"; do
+                "$3" "$n"
                 try "cut at $n" "$2" "$1"
-                names_place "cut at $n" "$1"
+                names_place "cut at $n" "$1" "$n"
         done
         no_failures
 }
@@ -60,11 +86,12 @@ change_everywhere() { # command
         no_failures
 }
 
-repair_everywhere() {
+repair_everywhere() { # what is left
         local n status
+        local -n places=$1_places
         : >"$folder/failures"
-        for ((n = 0; n < n_bytes; n += step)); do
-                printf '%b' "${bytes:0:4*n}" >"$file"
+        for n in "${places[@]}"; do
+                "$1" "$n"
                 status=0
                 rm -f "$file.unrepaired"
                 timeout "$limit_s" "$HYPROF" check --repair "$file" >"$folder/out" 2>"$folder/err" || status=$?
@@ -90,18 +117,22 @@ was_right() { # name
         same 0 "$(cat "$TMPDIR/$1/status")"
 }
 
-begin check_cut cut_everywhere check 1
-begin dump_cut cut_everywhere dump 1
-begin report_cut cut_everywhere report "0 1"
+for tail in cut zeroed; do
+        begin "check_$tail" cut_everywhere check 1 $tail
+        begin "dump_$tail" cut_everywhere dump 1 $tail
+        begin "report_$tail" cut_everywhere report "0 1" $tail
+        begin "repaired_$tail" repair_everywhere $tail
+done
 begin check_changed change_everywhere check
 begin dump_changed change_everywhere dump
 begin report_changed change_everywhere report
-begin repaired repair_everywhere
 wait
-holds "check, cut everywhere: always noticed" was_right check_cut
-holds "dump, cut everywhere: always noticed" was_right dump_cut
-holds "report, cut everywhere: everything up to the cut is shown" was_right report_cut
+for tail in cut zeroed; do
+        holds "check, $tail everywhere: always noticed" was_right "check_$tail"
+        holds "dump, $tail everywhere: always noticed" was_right "dump_$tail"
+        holds "report, $tail everywhere: everything before it is shown" was_right "report_$tail"
+        holds "check --repair, $tail everywhere: mended ones are whole" was_right "repaired_$tail"
+done
 holds "check, changed everywhere" was_right check_changed
 holds "dump, changed everywhere" was_right dump_changed
 holds "report, changed everywhere" was_right report_changed
-holds "check --repair, cut everywhere: mended ones are whole" was_right repaired
