@@ -2,7 +2,7 @@
 #
 # The tests: their programs, and the targets that run them.
 
-.PHONY: check test check-asan check-bytes check-tsan check-clang nightly lint fuzz fuzz-view mutants soak-client bench bench-diff bench-fixes bench-memory bench-scale \
+.PHONY: check test check-asan check-bytes check-tsan check-clang nightly lint fuzz fuzz-view mutants soak-client soak-recorder bench bench-diff bench-fixes bench-memory bench-scale \
         bench-view bench-python bench-why check-kernels check-bare check-guest test-riscv64 test-aarch64 test-iree test-debian13 test-thorough check-left-out \
         test-programs fuzz-programs bench-programs
 
@@ -85,6 +85,11 @@ SOAK_PROGRAMS ?= 200
 soak-client: ## SOAK_PROGRAMS (200) and 1,000 races with all events and call stacks, also under ASan: none may differ; up to an hour
 	$(SUBMAKE) $(B)/hyprof
 	$(Q)tests/soak_client.sh $(B) $(SOAK_PROGRAMS)
+
+soak-recorder: ## 5 million zones a second for SOAK_SECONDS (600), SOAK_RACES (1,000) of each kind, SOAK_MANY (1,000,000) processes, places, modules: all counted
+	$(Q)tests/install_packages.sh build test bench
+	$(SUBMAKE) all $(addprefix $(B)/workloads/,w_races w_short_lived w_two_zones)
+	$(Q)tests/soak_recorder.sh $(B) $(or $(SOAK_SECONDS),600) $(or $(SOAK_RACES),1000) $(or $(SOAK_MANY),1000000)
 
 bench: ## measure: what a zone costs, how fast records are merged and read
 	$(Q)tests/install_packages.sh build bench

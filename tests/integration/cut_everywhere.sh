@@ -36,7 +36,7 @@ mapfile -t cut_places < <({ around_chunks && seq 0 "$step" $((n_bytes - 1)); } |
 [ -z "${HYPROF_THOROUGH:-}" ] || zeroed_places=("${cut_places[@]}")
 figure "$n_bytes bytes, ${#chunks[@]} chunks, ${#cut_places[@]} places"
 
-# What a recorder leaves that ends at byte n, and what a file system leaves that has lost the blocks from there on.
+# A file that ends at byte n, and one whose later blocks a file system has lost.
 cut() { printf '%b' "${bytes:0:4*$1}" >"$file"; }
 zeroed() {
         cut "$1"
