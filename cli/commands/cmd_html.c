@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BYTES_DEFAULT (UINT64_C(32) << 20)
+#define BYTES_DEFAULT (UINT64_C(20) << 20)
 #define BYTES_MIN     (UINT64_C(64) << 10)
 #define BYTES_MAX     (UINT64_C(1) << 30)
 
@@ -34,7 +34,7 @@ struct arguments {
 static const struct option_row option_rows[] = {
         COMMON_ROW_OUTPUT("write to FILE, - for standard output; default: the trace's name with .html"),
         { LETTER_MAX_SIZE, "max-size", "BYTES",
-          "leave out what does not fit: short zones first; the page says so; default: 32M" },
+          "leave out what does not fit: short zones first; the page says so; default: 20M" },
         { LETTER_REDACT, "redact", NULL,
           "leave out source text, command lines, host names and folders, for a public bug report" },
         SOURCE_OPTION_ROW,

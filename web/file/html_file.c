@@ -10,6 +10,7 @@
 #include "timeline/timeline_launches.h"
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
+#include "view/text/text_number.h"
 #include "web/file/html_parts.h"
 #include "web/model/page_files.h"
 #include "web/model/view_content.h"
@@ -119,12 +120,14 @@ static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t 
  * An item of a lane has at least this many bytes when packed.  Items of regular lanes have fewer, so a few
  * million items are always packed to see whether they fit; more items are not tried.
  */
-#define ITEM_BYTES_MIN     2
-#define ITEMS_ALWAYS_TRIED 2000000
-#define MERGE_FIRST_LOG2   8 /* 256 ns */
-#define MERGE_STEP_LOG2    2
-#define MERGE_LAST_LOG2    52
-#define LAUNCHES_MAX       200000 /* pairs of zones, for arrows: a few bytes each when packed */
+#define ITEM_BYTES_MIN      2
+#define ITEMS_ALWAYS_TRIED  2000000
+#define MERGE_FIRST_LOG2    8                   /* 256 ns */
+#define ALWAYS_PACKED_BYTES (UINT32_C(1) << 23) /* fewer are packed at once */
+#define ESTIMATE_SLACK      8 /* an estimate is wrong by an eighth at most, or packed to see */
+#define MERGE_STEP_LOG2     2
+#define MERGE_LAST_LOG2     52
+#define LAUNCHES_MAX        200000 /* pairs of zones, for arrows: a few bytes each when packed */
 #define POLICY                                                                                                    \
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; " \
         "style-src 'unsafe-inline'; img-src data:\">\n"
@@ -146,6 +149,30 @@ struct html_parts {
 /*
  * ---- reading --------------------------------------------------------------------------------------------
  */
+
+static __attribute__((format(printf, 2, 3))) void show(const struct html_parts *p, const char *format, ...)
+{
+        char words[160];
+        va_list args;
+
+        if (!p->options->show_stage)
+                return;
+        va_start(args, format);
+        (void)vsnprintf(words, sizeof(words), format, args);
+        va_end(args);
+        p->options->show_stage(words);
+}
+
+static int show_index(void *context, double part)
+{
+        show(context, "the index: %d%%", (int)(part * 100));
+        return 0;
+}
+
+static void show_question(void *context, const char *query, uint32_t n_before)
+{
+        show(context, "table %" PRIu32 ": %.60s", n_before + 1, query + strlen("question="));
+}
 
 static int open_parts(struct html_parts *p, struct error *err)
 {
@@ -169,7 +196,8 @@ static int open_parts(struct html_parts *p, struct error *err)
         if (r < 0)
                 return error_set(err, r, "no memory for the timeline");
         p->content.index = &p->index;
-        r = timeline_builder_build(&p->index, &p->trace, &(struct timeline_build_options){ .progress = NULL },
+        r = timeline_builder_build(&p->index, &p->trace,
+                                   &(struct timeline_build_options){ .progress = show_index, .context = p },
                                    err);
         p->content.is_whole = true;
         p->content.progress = 1;
@@ -188,7 +216,9 @@ static int pack_answers(struct html_parts *p, struct error *err)
         struct html_answers *a = &p->answers;
         int r;
 
-        html_answers_init(a, p->options->answers, p->options->redacts ? &p->redaction : NULL);
+        html_answers_init(a, p->options->answers, &p->index, p->options->redacts ? &p->redaction : NULL);
+        a->show = show_question;
+        a->context = p;
         r = html_answers_add_all(a, err);
         if (r < 0)
                 return r;
@@ -306,10 +336,12 @@ static unsigned count_merge_steps(const struct html_parts *p)
 }
 
 /*
- * Tries to fit the lanes beside the other parts, with items shorter than 2^merged_log2 ns merged.  Returns
- * 1 if the lanes fit and are now those of the page; 0 if not; -errno.
+ * Tries to fit the lanes beside the other parts, with items shorter than 2^merged_log2 ns merged.  Lanes that
+ * will be far too large, or are of many bytes, are not packed only to see that: an estimate is enough.
+ * Returns 1 if the lanes fit and are now those of the page; 2 if they will fit, by an estimate, unless
+ * @is_sure is wanted; 0 if not; -errno.
  */
-static int try_lanes(struct html_parts *p, unsigned merged_log2, struct error *err)
+static int try_lanes(struct html_parts *p, unsigned merged_log2, bool is_sure, struct error *err)
 {
         uint64_t others = count_others(p);
         uint64_t room = others < p->options->bytes_max ? p->options->bytes_max - others : 0;
@@ -319,7 +351,17 @@ static int try_lanes(struct html_parts *p, unsigned merged_log2, struct error *e
 
         if (n_items_max < ITEMS_ALWAYS_TRIED)
                 n_items_max = ITEMS_ALWAYS_TRIED;
+        show(p, "the timeline, items from %s on",
+             text_number_duration(merged_log2 ? UINT64_C(1) << merged_log2 : 0).text);
         r = put_lanes(&p->index, merged_log2, n_items_max, &bytes, err);
+        if (r == 0 && bytes.used_bytes > ALWAYS_PACKED_BYTES) {
+                uint64_t estimate = packed_text_estimate(bytes.data, bytes.used_bytes);
+
+                if (estimate > room + room / ESTIMATE_SLACK)
+                        r = -E2BIG;
+                else if (!is_sure && estimate < room - room / ESTIMATE_SLACK)
+                        r = 2;
+        }
         if (r == 0)
                 r = pack(&packed, &bytes, err);
         byte_buffer_deinit(&bytes);
@@ -339,23 +381,28 @@ static int try_lanes(struct html_parts *p, unsigned merged_log2, struct error *e
  */
 static int fit_lanes(struct html_parts *p, struct error *err)
 {
-        unsigned low = 1, n_steps = count_merge_steps(p), high = n_steps;
-        int r = try_lanes(p, 0, err);
+        unsigned low = 1, n_steps = count_merge_steps(p), high = n_steps, best = 0;
+        int r = try_lanes(p, 0, true, err);
 
         if (r != 0)
                 return r;
         while (low < high) {
                 unsigned middle = low + (high - low) / 2;
 
-                r = try_lanes(p, merge_log2(middle), err);
+                r = try_lanes(p, merge_log2(middle), false, err);
                 if (r < 0)
                         return r;
                 if (r == 1)
+                        best = middle;
+                if (r > 0)
                         high = middle;
                 else
                         low = middle + 1;
         }
-        return high < n_steps;
+        /* A step that was estimated to fit is packed now; if it does not fit after all, the next one does. */
+        for (r = high < n_steps && best == high; r == 0 && high < n_steps; high++)
+                r = try_lanes(p, merge_log2(high), true, err);
+        return r;
 }
 
 /*
@@ -418,6 +465,11 @@ static void say_left_out(const struct html_parts *p, struct byte_buffer *words)
                 html_file_say(words, "samples are left out: there are no sums over a selected range");
         if (!p->has_details)
                 html_file_say(words, "the pages of single zones and functions are left out");
+        else if (p->answers.leaves_out_details)
+                html_file_say(words,
+                              "some pages of single zones and functions are left out: the trace has %" PRIu64
+                              " items",
+                              p->answers.n_items);
 }
 
 /*

@@ -23,7 +23,7 @@ struct html_file_options {
         uint64_t bytes_max;
         bool redacts;
         const struct web_answers *answers;
-        /* Called with words for the part that is made next: a large trace takes a while.  May be NULL. */
+        /* Called with words for what is made next: a large trace takes a while.  May be NULL. */
         void (*show_stage)(const char *stage);
 };
 

@@ -14,6 +14,9 @@
 #include "base/intern.h"
 #include "base/text_view.h"
 
+#include "web/request/web_question.h"
+#include "web/server/answer_process.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +24,7 @@
 
 struct error;
 struct loaded_trace;
+struct timeline_index;
 struct trace_dictionary;
 struct view_names;
 struct web_answers;
@@ -37,8 +41,33 @@ struct web_answers;
 #define HTML_ANSWERS_FUNCTIONS \
         12 /* likewise, with their source and instructions: those with the most samples */
 
+/*
+ * All documents about single zones and functions go through no more items than this, of zones, samples and
+ * all else; the first zone always has its own.
+ */
+#define HTML_ANSWERS_ITEMS_MAX UINT64_C(100000000)
+#define HTML_ANSWERS_JOBS_MAX  16
+
+/* A question that was asked, and is being answered. */
+struct html_question {
+        struct web_question question;
+        struct answer_process process;
+        struct byte_buffer
+                *document; /* borrowed: gets the text as the command printed it; NULL = not wanted */
+};
+
 struct html_answers {
         const struct web_answers *answers;
+        const struct timeline_index *index; /* borrowed; what is on no track of it is not asked about */
+        uint64_t n_items;                   /* of the index */
+        uint64_t n_items_left;              /* that documents of single zones and functions may go through */
+        /* Called with each question that is asked and how many were before; may be NULL. */
+        void (*show)(void *context, const char *query, uint32_t n_before);
+        void *context;
+        struct html_question asked[HTML_ANSWERS_JOBS_MAX]; /* a ring; the first one was asked first */
+        uint32_t first, n_asked, n_jobs;                   /* n_jobs: as many at a time */
+        uint32_t n_questions;
+        bool leaves_out_details; /* not all of the largest zones and functions have documents */
         const struct html_redaction *redaction; /* NULL = nothing is left out */
         struct byte_buffer text;                /* a JSON object without its last brace: key -> document */
         struct byte_buffer zones, functions;    /* those two documents */
@@ -46,12 +75,14 @@ struct html_answers {
         uint32_t n_answers;
 };
 
+/* @index: of the trace */
 void html_answers_init(struct html_answers *a, const struct web_answers *answers,
-                       const struct html_redaction *redaction);
+                       const struct timeline_index *index, const struct html_redaction *redaction);
 void html_answers_deinit(struct html_answers *a);
 
 /*
- * Asks all questions about the whole trace.  A question that the trace cannot answer is left out.  Returns 0,
+ * Asks all questions about the whole trace, as many at a time as there are processors.  A question that the
+ * trace cannot answer is left out, as are those about things that the trace does not have.  Returns 0,
  * -ENOMEM, -errno.
  */
 int html_answers_add_all(struct html_answers *a, struct error *err);
@@ -157,12 +188,15 @@ uint32_t escaped_columns_count(const struct escaped_columns *c);
 void escaped_columns_put(const struct escaped_columns *c, struct byte_buffer *out);
 
 /*
- * packed_text.c - bytes as a page can hold them: gzip, then base64
+ * packed_text.c - bytes as a page can hold them: gzip, then base64; in as many threads as processors
  *
  * Way of the data:  html_file (lanes), html_samples, html_answers -> [packed_text] -> html_file
  */
 
 /* Appends the text; the same bytes give the same text.  Returns 0 or -ENOMEM. */
 int packed_text_add(struct byte_buffer *out, const void *bytes, size_t n_bytes);
+
+/* About how many bytes the text would have, by a few parts of the bytes.  0 if there is no memory. */
+uint64_t packed_text_estimate(const void *bytes, size_t n_bytes);
 
 #endif /* WEB_FILE_HTML_PARTS_H */

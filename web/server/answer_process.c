@@ -225,22 +225,18 @@ static int wait_for_child(struct answer_process *p)
         return status;
 }
 
-int answer_process_collect(const struct web_answers *answers, const struct web_question *question,
-                           uint64_t bytes_max, struct byte_buffer *ret_document, struct error *err)
+int answer_process_collect(struct answer_process *p, uint64_t bytes_max, struct byte_buffer *ret_document,
+                           struct error *err)
 {
         struct byte_buffer words = { .data = NULL };
-        struct answer_process p;
-        int r = answer_process_start(&p, answers, question, NULL, -1, err);
+        int r = collect_all(p, bytes_max, ret_document, &words, err);
 
-        if (r < 0)
-                return r;
-        r = collect_all(&p, bytes_max, ret_document, &words, err);
-        if (r == 0 && wait_for_child(&p) != 0) {
+        if (r == 0 && wait_for_child(p) != 0) {
                 answer_words_tidy(&words);
                 r = error_set(err, -ENODATA, "%.*s", (int)words.used_bytes,
                               words.data ? (const char *)words.data : "");
         }
-        (void)answer_process_stop(&p);
+        (void)answer_process_stop(p);
         byte_buffer_deinit(&words);
         return r;
 }

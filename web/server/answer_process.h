@@ -65,13 +65,13 @@ int answer_process_start(struct answer_process *p, const struct web_answers *ans
 int answer_process_stop(struct answer_process *p);
 
 /*
- * answer_process_collect() - start, read all, wait
+ * answer_process_collect() - read all of one that was started, wait for it, stop it
  * @ret_document:  the JSON text; initialised by the caller
  * @bytes_max:     a longer answer is a failure
  * Returns 0; -ENODATA if the command ended with another status than 0, with its words; -EOVERFLOW, -errno.
  */
-int answer_process_collect(const struct web_answers *answers, const struct web_question *question,
-                           uint64_t bytes_max, struct byte_buffer *ret_document, struct error *err);
+int answer_process_collect(struct answer_process *p, uint64_t bytes_max, struct byte_buffer *ret_document,
+                           struct error *err);
 
 /* The complaint in what a command wrote on standard error: its first line without "hyprof: error: ". */
 void answer_words_tidy(struct byte_buffer *words);
