@@ -97,6 +97,74 @@ for (const question of ['functions', 'zones']) {
         });
 }
 
+/** Parts of the durations of a zone: from the p-th to the q-th share of its instances. */
+const PARTS = [[0, 1], [0.5, 1], [0.2, 0.8], [0.9, 1]];
+const OF_INSTANCES = ['count', 'total_ns', 'self_ns', 'on_cpu_ns', 'min_ns', 'mean_ns', 'max_ns'];
+const OF_SLOWEST = ['duration_ns', 'at_ns', 'thread', 'on_cpu_ns', 'self_ns', 'handle'];
+
+test('instances of parts, ranges and groups equal the command line', (t) => {
+        let n = 0;
+        for (const trace of traces) {
+                const data = new PageData(trace, []);
+                for (const { handle } of data.answers.zones.zones.rows.slice(0, 6)) {
+                        const location = data.model.locations.find((one) => one.handle === handle).id;
+                        const ask = (options) => inPages('zoneOfFile')(data.model, data.answers.zones, data.lanes, { location, from: 0,
+                                to: data.model.duration_ns + 1, thread: null, event: 1, longer: 0, shorter: Infinity, groupBy: '',
+                                ...options });
+                        const lengths = inPages('instancesOf')(data.model, data.lanes, { location, from: 0, to: Infinity, thread: null,
+                                longer: 0, shorter: Infinity }).instances.map((one) => one.length).sort((a, b) => a - b);
+                        for (const [low, high] of PARTS) {
+                                const longer = lengths[Math.floor(low * (lengths.length - 1))] + 1;
+                                const shorter = high === 1 ? Infinity : lengths[Math.floor(high * (lengths.length - 1))] + 1;
+                                const from = Math.round(data.model.duration_ns * 0.3);
+                                for (const range of [{}, { from }]) {
+                                        const result = spawnSync(process.env.HYPROF, ['report', '--zone', handle, '--json', '--longer-than',
+                                                longer + 'ns', ...(high === 1 ? [] : ['--shorter-than', shorter + 'ns']),
+                                                ...(range.from ? ['--from', range.from + 'ns'] : []), trace], { maxBuffer: 1 << 28 });
+                                        if (result.status !== 0 || JSON.parse(result.stdout).count === 0)
+                                                continue;
+                                        const wanted = JSON.parse(result.stdout);
+                                        const found = ask({ longer, shorter, ...range });
+                                        const words = `${path.basename(trace)} ${handle} ${longer} to ${shorter} from ${range.from}`;
+                                        for (const key of OF_INSTANCES)
+                                                assert.strictEqual(found[key], wanted[key], words + ': ' + key);
+                                        for (const key of ['p50_ns', 'p90_ns', 'p99_ns'])
+                                                assert.ok(Math.abs(found[key] - wanted[key]) <= wanted[key] * 0.05 + 20, words + key);
+                                        const slow = (one) => one.slowest.rows.slice(0, 5).map((row) => row.duration_ns).join();
+                                        assert.strictEqual(slow(found), slow(wanted), words);
+                                        const [first, theirs] = [found.slowest.rows[0], wanted.slowest.rows[0]];
+                                        for (const key of OF_SLOWEST)
+                                                assert.strictEqual(first[key], theirs[key], words + ': ' + key);
+                                        assert.strictEqual(found.distribution.rows.reduce((sum, bin) => sum + bin.count, 0), found.count);
+                                        n++;
+                                }
+                        }
+                        for (const groupBy of ['thread', 'parent']) {
+                                const asked = ['report', '--zone', handle, '--json', '--limit', '0', '--group-by', groupBy, trace];
+                                const wanted = JSON.parse(spawnSync(process.env.HYPROF, asked, { maxBuffer: 1 << 28 }).stdout).groups.rows;
+                                const found = new Map(ask({ groupBy }).groups.rows.map((row) => [row.handle, row]));
+                                assert.strictEqual(found.size, wanted.length);
+                                for (const row of wanted)
+                                        for (const key of ['count', 'total_ns', 'max_ns'])
+                                                assert.strictEqual(found.get(row.handle)[key], row[key], `${handle} by ${groupBy}: ${key}`);
+                        }
+                }
+        }
+        assert.ok(n > 20, 'only ' + n + ' parts were compared');
+});
+
+test('where short items are merged, only the longest are counted, and it is said', () => {
+        const data = new PageData(traces[1], []);
+        const [row] = data.answers.zones.zones.rows.filter((one) => one.count > 1000);
+        // As lanes of a file with items of up to 4 ms merged.
+        const merged = new Map([...data.lanes].map(([id, lane]) => [id, () => lane().isPoints ? lane()
+                : inPages('foldLane')(lane(), 0, data.model.duration_ns + 1, 22)]));
+        const found = inPages('zoneOfFile')(data.model, data.answers.zones, merged, { location: data.model.locations.find((one) =>
+                one.handle === row.handle).id, from: 0, to: Infinity, thread: null, event: 1, longer: 0, shorter: Infinity, groupBy: '' });
+        assert.match(found.warnings[0], /^[\d,]+ short items of the rows are merged in this file/);
+        assert.ok(found.count < row.count && found.max_ns === row.max_ns);
+});
+
 test('sums of a file from which something was dropped are marked approximate', () => {
         const data = new PageData(traces[0], []);
         data.model.file.dropped.push('zones shorter than 12 us are merged');

@@ -133,6 +133,23 @@ test('a selected range is in the head and the address, and Escape clears it', as
         });
 });
 
+test('a part of a zone is counted from the rows of the file; what is not in them says so, and there is nothing to try again', async () => {
+        await withPage(fake, {}, async (page) => {
+                const shown = '[role=tabpanel]:not([hidden])';
+                const zone = await page.value(`(() => {
+                        const { model } = hyprofViewer;
+                        const lane = model.lanesOfKind('zones').find((one) => one.lane.items > 10).lane;
+                        return hyprofViewer.source.allLanes().then((all) => model.location(all.get(lane.id)().what[0]).handle);
+                })()`);
+                await page.value(`hyprofViewer.go('zones', { zone: '${zone}', longer: '1' })`);
+                await page.untilText(shown, /instances of 1 ns to the longest: [1-9]/);
+                assert.match(await page.text(shown), /Slowest of the selection/);
+                await page.value(`hyprofViewer.set({ group: 'text' })`);
+                await page.untilText(shown, /instances: this file does not hold this answer/);
+                assert.doesNotMatch(await page.text(shown), /try again/);
+        });
+});
+
 test('light and dark: by the system, and by the button', async () => {
         const background = 'getComputedStyle(document.body).backgroundColor';
         await withPage(fake, { isDark: true }, async (page) => {

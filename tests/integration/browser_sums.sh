@@ -3,7 +3,7 @@
 # A one-file page adds up functions and zones over a time range to the same digits as the command line
 set -eu
 . tests/tap.sh
-plan 4
+plan 6
 need node
 need_sampling
 . tests/browser/run_node.sh

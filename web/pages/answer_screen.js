@@ -135,7 +135,8 @@ class AnswerPart {
                         }
                 } catch (error) {
                         if (this.running === running)
-                                this.fail(running.signal.aborted ? 'cancelled' : wordsOf(error));
+                                this.fail(running.signal.aborted ? 'cancelled' : wordsOf(error),
+                                        /** @type {any} */ (error).isLasting === true);
                 } finally {
                         progress.stop();
                         if (this.running === running) {
@@ -194,11 +195,15 @@ class AnswerPart {
                 return /** @type {Node[]} */ (parts);
         }
 
-        /** @param {string} words */
-        fail(words) {
+        /** @param {string} words @param {boolean} isLasting  another try cannot help */
+        fail(words, isLasting) {
                 if (isNothing(words)) {
                         this.onNothing();
                         this.element.replaceChildren(el('p', { class: 'muted' }, `${this.name}: nothing in this part of the recording`));
+                        return;
+                }
+                if (isLasting) {
+                        this.element.replaceChildren(el('p', { class: 'muted', role: 'status' }, `${this.name}: ${words}`));
                         return;
                 }
                 const again = el('button', { type: 'button' }, 'try again');

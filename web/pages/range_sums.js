@@ -115,9 +115,9 @@ function functionSums(model, samples, stacks, range) {
  * @param {TraceModel} model
  * @param {any} whole
  * @param {SumRange} range
- * @param {number} nSamples
+ * @param {number | null} nSamples
  */
-function rangeDocument(model, whole, range, nSamples) {
+export function rangeDocument(model, whole, range, nSamples) {
         const dropped = model.file ? model.file.dropped : [];
         return Object.assign({}, whole, { answer: null, filter: 'from ' + formatTime(range.from) + ', to ' + formatTime(range.to),
                 range_ns: range.to - range.from, n_samples: nSamples,
@@ -204,7 +204,7 @@ class CoveredTime {
  * Adds up the zones of one thread that begin in the range, whole, as the command line does; a location inside itself
  * counts once in total, on CPU and waiting.
  */
-class ThreadZoneSums {
+export class ThreadZoneSums {
         /**
          * @param {Map<number, ZoneSums>} sums by location
          * @param {SumRange} range

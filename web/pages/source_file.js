@@ -8,6 +8,7 @@ import { findInLane, foldLane } from './lanes.js';
 import { TraceModel } from './model.js';
 import { NameMatches } from './name_matches.js';
 import { decodeFileSamples, functionsOfRange, StackFunctions, zonesOfRange } from './range_sums.js';
+import { GROUPS_OF_FILE, zoneOfFile } from './zone_instances.js';
 
 /**
  * @typedef {import('./lanes.js').LaneItems} LaneItems
@@ -55,6 +56,12 @@ function fileAnswerKey(question, parameters) {
                 && parameters[name] !== null && parameters[name] !== '' && parameters[name] !== false).sort();
         return question + names.map((name) => '&' + name + '=' + (parameters[name] === true ? '1' : parameters[name])).join('');
 }
+
+/**
+ * Answers that the file does not hold because the trace has nothing of that kind, by the kind of track.
+ * @type {Record<string, string>}
+ */
+const TRACKS_OF_ANSWERS = { locks: 'lock', memory: 'memory', frames: 'frames', devices: 'device' };
 
 /** @implements {TraceSource} */
 export class FileSource {
@@ -280,6 +287,29 @@ export class FileSource {
         }
 
         /**
+         * Counts the instances of one zone here.
+         * @param {Record<string, any>} parameters
+         * @param {Record<string, any>} answers
+         * @returns {Promise<any>} null if the file has no rows for it, or the question is of another kind
+         */
+        async instancesOf(parameters, answers) {
+                const known = ['zone', 'from', 'to', 'thread', 'longer_than', 'shorter_than', 'group_by', 'job'];
+                const model = await this.model();
+                const location = model.locations.find((one) => one.handle === parameters.zone);
+                const thread = parameters.thread ? model.threadOfHandle(String(parameters.thread)) : null;
+                const isOther = Object.keys(parameters).some((name) => !known.includes(name) && parameters[name]);
+
+                if (!location || isOther || (parameters.thread && !thread) ||
+                    !GROUPS_OF_FILE.includes(parameters.group_by ?? '') || !document.getElementById('data-lanes')) {
+                        return null;
+                }
+                return zoneOfFile(model, answers.zones || {}, await this.allLanes(), { location: location.id,
+                        from: Number(parameters.from || 0), to: Number(parameters.to || model.duration_ns + 1),
+                        thread: thread ? thread.id : null, event: 1, longer: Number(parameters.longer_than || 0),
+                        shorter: Number(parameters.shorter_than || Infinity), groupBy: parameters.group_by ?? '' });
+        }
+
+        /**
          * @param {string} question
          * @param {Record<string, any>} [parameters]
          * @param {AnswerOptions} [_options]
@@ -288,13 +318,21 @@ export class FileSource {
                 const answers = await this.json('answers') || {};
                 const found = answers[fileAnswerKey(question, parameters || {})];
                 if (!found) {
-                        const sums = await this.sumsOf(question, parameters || {}, answers);
+                        const sums = question === 'zone' ? await this.instancesOf(parameters || {}, answers)
+                                : await this.sumsOf(question, parameters || {}, answers);
                         if (sums) {
                                 return sums;
                         }
                 }
+                if (!found && question in TRACKS_OF_ANSWERS) {
+                        const { tracks } = await this.model();
+                        if (!tracks.some((track) => track.kind === TRACKS_OF_ANSWERS[question])) {
+                                return {};
+                        }
+                }
                 if (!found) {
-                        throw new Error('this file does not hold this answer: open the trace with hyprof view for it');
+                        throw Object.assign(new Error('this file does not hold this answer: open the trace with hyprof view for it'),
+                                { isLasting: true });
                 }
                 return found;
         }
