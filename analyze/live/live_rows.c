@@ -3,8 +3,7 @@
 
 #include "analyze/live/live_labels.h"
 #include "analyze/live/live_stats.h"
-#include "analyze/stats/wait_places.h"
-#include "analyze/trace/function_name.h"
+#include "analyze/live/live_waits.h"
 #include "analyze/trace/histogram.h"
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
@@ -312,191 +311,6 @@ void live_rows_histogram(const struct live_rows *of, uint32_t location, uint64_t
                                 add_powers(&s->zones[i]->slots[k].durations, ret_counts);
 }
 
-/* ---- waits --------------------------------------------------------------------------------------------- */
-
-/*
- * The place of a call stack: the function of the program, and the kernel's function that shows the reason
- * for the wait.
- */
-struct wait_labels {
-        uint32_t own, kernel;
-};
-
-static struct text_view name_of_label(const struct live_labels *l, uint32_t label)
-{
-        struct live_label described;
-
-        live_labels_describe(l, label, &described);
-        return described.name;
-}
-
-static int take_user_frame(struct live_labels *l, uint32_t frame, struct wait_labels *ret, int *quality)
-{
-        bool is_own = !wait_places_is_c_library(live_labels_module(l, frame));
-
-        for (uint32_t i = 0; i < live_labels_count(l, frame); i++) {
-                uint32_t label;
-                int r = live_labels_find(l, frame, i, &label), is_better;
-
-                if (r < 0)
-                        return r;
-                is_better = !is_own ? 1 : wrapper_names_have(name_of_label(l, label)) ? 2 : 3;
-                if (is_better <= *quality)
-                        continue;
-                *quality = is_better;
-                ret->own = label;
-        }
-        return 0;
-}
-
-/*
- * @python: the part of @stack whose innermost function is the one that waits; 0 = take the best name of all
- * functions
- */
-static int find_wait_labels(struct live_labels *l, uint32_t stack, uint32_t python, struct wait_labels *ret)
-{
-        int quality = 0, r = 0;
-        bool is_telling = false;
-
-        *ret = (struct wait_labels){ .own = 0 };
-        for (uint32_t n = 0; stack != 0 && n < FRAMES_MAX && quality < 3 && r == 0; n++) {
-                const struct trace_stack *row = trace_dictionary_row(l->dictionary, TRACE_TABLE_STACKS,
-                                                                     stack);
-                uint32_t label;
-
-                if (python != 0 && stack == python)
-                        return live_labels_find(l, row->frame, 0, &ret->own);
-                stack = row->parent;
-                if (live_labels_is_mark(l, row->frame))
-                        continue;
-                if (!live_labels_is_kernel(l, row->frame)) {
-                        r = python != 0 ? 0 : take_user_frame(l, row->frame, ret, &quality);
-                        continue;
-                }
-                r = is_telling ? 0 : live_labels_find(l, row->frame, 0, &label);
-                if (r < 0 || is_telling)
-                        continue;
-                is_telling = name_of_label(l, label).n_bytes > 0 &&
-                             !wait_places_is_plumbing(name_of_label(l, label));
-                if (is_telling || ret->kernel == 0)
-                        ret->kernel = label;
-        }
-        return r;
-}
-
-/* A row while it is summed. */
-struct wait_place_sum {
-        uint64_t place; /* the two labels; with the state they make a row */
-        struct wait_labels labels;
-        uint32_t state;
-        struct live_sum sum;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-        const struct wait_place_sum *x = a, *y = b;
-
-        if (x->place != y->place)
-                return compare_numbers(x->place, y->place);
-        return compare_numbers(x->state, y->state);
-}
-
-static int compare_waits(const void *a, const void *b)
-{
-        const struct live_wait_row *x = a, *y = b;
-
-        return compare_numbers(x->sum_ns, y->sum_ns);
-}
-
-static void describe_labels(const struct live_labels *l, struct wait_labels labels, struct live_label *own,
-                            struct live_label *kernel)
-{
-        *own = *kernel = (struct live_label){ .name = { .n_bytes = 0 } };
-        if (labels.own != 0)
-                live_labels_describe(l, labels.own, own);
-        if (labels.kernel != 0)
-                live_labels_describe(l, labels.kernel, kernel);
-}
-
-/* @sums are sorted, so that those of one place follow each other. */
-static int list_waits(const struct live_labels *l, struct wait_place_sum *sums, int n,
-                      struct live_wait_row **ret_rows)
-{
-        struct live_wait_row *rows = calloc((size_t)n + 1, sizeof(*rows));
-        int n_rows = 0;
-
-        if (!rows)
-                return -ENOMEM;
-        for (int i = 0; i < n; i++) {
-                struct live_wait_row *row = &rows[n_rows];
-
-                if (i > 0 && compare_places(&sums[i], &sums[i - 1]) == 0)
-                        row--;
-                else
-                        n_rows++;
-                describe_labels(l, sums[i].labels, &row->where, &row->kernel);
-                row->state = sums[i].state;
-                row->n += sums[i].sum.n;
-                row->sum_ns = saturating_add(row->sum_ns, sums[i].sum.sum);
-                row->mean_ns = row->sum_ns / row->n;
-                if (sums[i].sum.largest > row->largest_ns)
-                        row->largest_ns = sums[i].sum.largest;
-        }
-        qsort(rows, (size_t)n_rows, sizeof(*rows), compare_waits);
-        *ret_rows = rows;
-        return n_rows;
-}
-
-static uint32_t find_python(const struct live_folds *f, uint32_t stack)
-{
-        return f->folds ? python_stacks_find(f->folds, stack) : 0;
-}
-
-static int sum_waits(struct live_labels *l, const struct live_folds *folds, const struct live_cell *cells,
-                     int n, struct live_wait_row **ret_rows)
-{
-        struct wait_place_sum *sums = calloc((size_t)n + 1, sizeof(*sums));
-        int r = sums ? 0 : -ENOMEM;
-
-        for (int i = 0; r == 0 && i < n; i++) {
-                uint32_t stack = live_wait_stack(cells[i].key);
-
-                sums[i].state = live_wait_state(cells[i].key);
-                sums[i].sum = cells[i].sum;
-                r = find_wait_labels(l, stack, find_python(folds, stack), &sums[i].labels);
-                sums[i].place = (uint64_t)sums[i].labels.own << 32 | sums[i].labels.kernel;
-        }
-        if (r == 0) {
-                qsort(sums, (size_t)n, sizeof(*sums), compare_places);
-                r = list_waits(l, sums, n, ret_rows);
-        }
-        free(sums);
-        return r;
-}
-
-int live_rows_waits(const struct live_rows *of, struct live_wait_row **ret_rows)
-{
-        const struct live_stats *s = of->stats;
-        struct live_cell *cells = NULL;
-        struct live_labels labels;
-        struct live_folds folds = { .folds = NULL };
-        struct live_sum others;
-        int n = live_window_collect(&s->waits, s->now_ns, of->all, &cells, &others);
-        int r = live_labels_init(&labels, s->dictionary, of->names, of->shown);
-
-        *ret_rows = NULL;
-        if (n < 0)
-                r = n;
-        if (r == 0)
-                r = live_folds_init(&folds, of, true);
-        if (r == 0)
-                r = sum_waits(&labels, &folds, cells, n, ret_rows);
-        live_labels_deinit(&labels);
-        live_folds_deinit(&folds);
-        free(cells);
-        return r;
-}
-
 /* ---- threads ------------------------------------------------------------------------------------------- */
 
 /* The oldest mark of the window; NULL = there is none. */
@@ -531,6 +345,20 @@ static double find_on_cpu(const struct live_rows *of, const struct live_mark *ma
         return (double)(ran_ns - before_ns) / (double)(s->now_ns - since_ns);
 }
 
+double live_rows_load(const struct live_rows *of)
+{
+        const struct live_stats *s = of->stats;
+        const struct live_mark *mark = first_mark(s);
+        double sum = 0;
+
+        if (s->walk.n_switches == 0)
+                return -1;
+        for (uint32_t i = 0; i < s->walk.n_threads; i++)
+                if (!s->walk.threads[i].timeline.is_fiber)
+                        sum += find_on_cpu(of, mark, &s->walk.threads[i]);
+        return sum;
+}
+
 static void find_state(const struct live_stats *s, const struct walked_thread *thread,
                        struct live_thread_row *row)
 {
@@ -561,8 +389,6 @@ static int describe_thread(const struct live_rows *of, struct live_labels *label
         const struct trace_thread *t = trace_dictionary_row(d, TRACE_TABLE_THREADS, thread->id);
         const struct trace_process *process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, t->process);
         uint32_t location = thread_timeline_location(&thread->timeline);
-        struct wait_labels places;
-        struct live_label kernel;
         int r;
 
         *row = (struct live_thread_row){ .thread = thread->id,
@@ -577,12 +403,10 @@ static int describe_thread(const struct live_rows *of, struct live_labels *label
 
                 row->zone = trace_dictionary_text(d, l->name ? l->name : l->function);
         }
-        if (row->state != LIVE_THREAD_WAITING)
-                return 0;
-        r = find_wait_labels(labels, thread->wait.stack, find_python(folds, thread->wait.stack), &places);
-        if (r == 0)
-                describe_labels(labels, places, &row->where, &kernel);
-        return r;
+        r = live_waits_describe_end(of, labels, thread->id, &row->ended_by);
+        if (r < 0 || row->state != LIVE_THREAD_WAITING)
+                return r;
+        return live_waits_describe_place(labels, folds, thread->wait.stack, &row->where);
 }
 
 /* Running threads come first, by their share of a CPU; threads that ended come last. */

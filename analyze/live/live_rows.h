@@ -45,24 +45,33 @@ enum live_thread_state {
         LIVE_THREAD_ENDED,
 };
 
+/* Who ended a wait, or the most of several. */
+struct live_end_row {
+        uint32_t kind;              /* enum live_end_kind of live_ends.h; 0 = none was recorded */
+        struct text_view name;      /* of a thread; empty = unknown, or none */
+        struct live_label function; /* in which it was then; empty = not recorded */
+};
+
 struct live_thread_row {
         uint32_t thread, tid, pid;
         struct text_view name;
         enum live_thread_state state;
-        uint32_t wait_state;     /* enum trace_wait_state, if it waits */
-        uint32_t cpu;            /* TRACE_WALK_NO_CPU = not known */
-        uint64_t since_ns;       /* how long it has been in this state, if it waits or is ready */
-        double on_cpu;           /* share of the window; negative = not known */
-        struct live_label where; /* if it waits */
-        struct text_view zone;   /* the name of the innermost zone that is open; empty = none */
+        uint32_t wait_state;          /* enum trace_wait_state, if it waits */
+        uint32_t cpu;                 /* TRACE_WALK_NO_CPU = not known */
+        uint64_t since_ns;            /* how long it has been in this state, if it waits or is ready */
+        double on_cpu;                /* share of the window; negative = not known */
+        struct live_label where;      /* if it waits */
+        struct live_end_row ended_by; /* its last wait */
+        struct text_view zone;        /* the name of the innermost zone that is open; empty = none */
 };
 
 struct live_wait_row {
-        struct live_label where; /* the function of the program */
+        struct live_label where; /* the function of the program, else of the kernel */
         /* the kernel's function, which shows the reason for the wait; may be empty */
         struct live_label kernel;
         uint32_t state; /* enum trace_wait_state */
         uint64_t n, sum_ns, mean_ns, largest_ns;
+        struct live_end_row ended_by; /* the most of their time */
 };
 
 /* The source of all lists. */
@@ -79,6 +88,9 @@ int live_rows_functions(const struct live_rows *of, struct live_function_row **r
 int live_rows_zones(const struct live_rows *of, struct live_zone_row **ret_rows);
 int live_rows_threads(const struct live_rows *of, struct live_thread_row **ret_rows);
 int live_rows_waits(const struct live_rows *of, struct live_wait_row **ret_rows);
+
+/* How many CPUs the threads had, as a mean of the window; negative = not known. */
+double live_rows_load(const struct live_rows *of);
 
 /*
  * Counts the durations of the zones of one place by powers of two.

@@ -165,11 +165,12 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
 {
         struct live_stats *s = context;
         uint64_t ns = wait->in_ns > wait->out_ns ? wait->in_ns - wait->out_ns : 0;
+        uint64_t key = live_wait_key(wait->stack, wait->state);
 
-        (void)thread;
         if (wait->preempted)
                 return 0;
-        if (live_window_add(&s->waits, wait->in_ns, live_wait_key(wait->stack, wait->state), ns) < 0)
+        if (live_window_add(&s->waits, wait->in_ns, key, ns) < 0 ||
+            live_ends_add(&s->ends, s->dictionary, thread->id, wait, key) < 0)
                 return no_memory(err);
         return 0;
 }
@@ -255,6 +256,7 @@ int live_stats_init(struct live_stats *s, const struct trace_dictionary *diction
         };
 
         *s = (struct live_stats){ .dictionary = dictionary };
+        live_ends_init(&s->ends);
         s->zones = calloc(LIVE_ZONES_MAX, sizeof(struct live_zone *));
         return s->zones ? trace_walk_init_plain(&s->walk, dictionary, &sink) : -ENOMEM;
 }
@@ -263,6 +265,7 @@ void live_stats_deinit(struct live_stats *s)
 {
         live_window_deinit(&s->samples);
         live_window_deinit(&s->waits);
+        live_ends_deinit(&s->ends);
         for (uint32_t i = 0; i < s->n_zones; i++)
                 free_zone(s->zones[i]);
         free(s->zones);

@@ -14,6 +14,7 @@
 #ifndef ANALYZE_LIVE_LIVE_STATS_H
 #define ANALYZE_LIVE_LIVE_STATS_H
 
+#include "analyze/live/live_ends.h"
 #include "analyze/live/live_window.h"
 #include "analyze/samples/unsampled_time.h"
 #include "analyze/trace/histogram.h"
@@ -62,6 +63,7 @@ struct live_stats {
         struct trace_walk walk;
         struct live_window samples; /* by call stack + 1: the weight of samples of `event` */
         struct live_window waits;   /* by live_wait_key(): nanoseconds */
+        struct live_ends ends;      /* of these waits */
         struct live_zone **zones;   /* heap; LIVE_ZONES_MAX of them, each on the heap */
         uint32_t n_zones;
         uint32_t *zone_of; /* heap; by location - 1: place in `zones` + 1; 0 = none; UINT32_MAX = no room */

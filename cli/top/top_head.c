@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/top/top_head.h"
 
+#include "analyze/live/live_rows.h"
 #include "analyze/live/live_stats.h"
 #include "base/clock.h"
 #include "cli/top/top_input.h"
+#include "format/trace_dictionary.h"
 #include "format/trace_loss.h"
+#include "format/trace_rows.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/text/text_number.h"
@@ -14,7 +17,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAUSE_NS (2 * NS_PER_S)
+#define PAUSE_NS    (2 * NS_PER_S)
+#define TITLE_BYTES 24
+
+struct top_processes {
+        uint32_t n, pid; /* how many were recorded so far; of the first; 0 = none */
+};
 
 static const char *state_of(const struct top_input *in, bool is_paused)
 {
@@ -39,6 +47,46 @@ __attribute__((format(printf, 3, 4))) static void add_words(char *line, size_t n
         va_end(args);
 }
 
+/* The first bytes of a title, so that a long one leaves room for the numbers. */
+static int shown_bytes(const char *title)
+{
+        size_t n = strnlen(title, TITLE_BYTES);
+
+        while (n == TITLE_BYTES && n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80)
+                n--; /* not within a character */
+        return (int)n;
+}
+
+/* The first process is that of the command. */
+static struct top_processes processes_of(const struct top_input *in)
+{
+        const struct trace_dictionary *d = in->stats.dictionary;
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
+        const struct trace_process *first = n != 0 ? trace_dictionary_row(d, TRACE_TABLE_PROCESSES, 1) : NULL;
+
+        return (struct top_processes){ .n = n, .pid = first ? first->pid : 0 };
+}
+
+static double load_of(const struct top_input *in, const struct top_head *head)
+{
+        return live_rows_load(&(struct live_rows){ .stats = &in->stats, .all = head->all });
+}
+
+static void add_subject(const struct top_input *in, const struct top_head *head, char *line, size_t n_bytes)
+{
+        struct top_processes processes = processes_of(in);
+        double load = load_of(in, head);
+
+        add_words(line, n_bytes, "%.*s", shown_bytes(head->title), head->title);
+        if (processes.pid != 0)
+                add_words(line, n_bytes, " (PID %" PRIu32, processes.pid);
+        if (processes.pid != 0 && processes.n > 1)
+                add_words(line, n_bytes, " and %" PRIu32 " more", processes.n - 1);
+        add_words(line, n_bytes, processes.pid != 0 ? "), " : ", ");
+        if (load >= 0)
+                add_words(line, n_bytes, "%.2f CPUs, ", load);
+}
+
 /* In the order of importance: the terminal's width cuts the end. */
 void top_head_print(const struct top_input *in, const struct top_head *head, char *line, size_t n_bytes)
 {
@@ -56,6 +104,7 @@ void top_head_print(const struct top_input *in, const struct top_head *head, cha
         if (s->n_clock_jumps > 0)
                 add_words(line, n_bytes, "%" PRIu32 " clock jump%s, ", s->n_clock_jumps,
                           s->n_clock_jumps == 1 ? "" : "s");
+        add_subject(in, head, line, n_bytes);
         add_words(line, n_bytes, "%s %s: %s sample%s, %s zone%s", head->all ? "all" : "last",
                   text_number_duration(live_stats_window_ns(s, head->all)).text,
                   text_number_short(tally.n_samples).text, tally.n_samples == 1 ? "" : "s",
@@ -64,7 +113,6 @@ void top_head_print(const struct top_input *in, const struct top_head *head, cha
                 add_words(line, n_bytes, " (%s not listed)", text_number_short(tally.n_zones_beside).text);
         if (head->is_python)
                 add_words(line, n_bytes, ", Python functions with native code (--native: apart)");
-        add_words(line, n_bytes, "  %s", head->title);
 }
 
 /* clang-format off */
@@ -72,6 +120,11 @@ void top_head_print(const struct top_input *in, const struct top_head *head, cha
         FACT(STRING, "state", NULL, view_words(state_of(in, false)), NULL,                                    \
              .one_of = "ended|waiting for events|no events|live")                                             \
         FACT(STRING, "subject", NULL, view_words(head->title), "the trace or the command, without its folders") \
+        FACT(ID, "pid", NULL, view_known(processes.pid, processes.pid != 0), "of the first process",          \
+             .may_be_null = true)                                                                             \
+        FACT(COUNT, "n_processes", NULL, view_number(processes.n), "that were recorded so far")              \
+        FACT(REAL, "n_cpus_used", NULL, view_real_known(load, load >= 0),                                     \
+             "how many CPUs the threads had, as a mean of the window; null without context switches")         \
         FACT(DURATION, "window_ns", NULL, view_number(live_stats_window_ns(s, head->all)),                    \
              "the time that the table is of")                                                                 \
         FACT(COUNT, "n_samples", NULL, view_number(tally.n_samples), "in the window")                         \
@@ -95,6 +148,8 @@ void top_head_fill(const struct top_input *in, const struct top_head *head, stru
         struct live_tally tally = live_stats_tally(s, head->all);
         uint64_t n_lost = trace_loss_total(s->dictionary);
         struct unsampled_time unsampled = live_stats_unsampled(s);
+        struct top_processes processes = processes_of(in);
+        double load = load_of(in, head);
         char line[512];
 
         top_head_print(in, head, line, sizeof(line));

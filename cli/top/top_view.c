@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/top/top_view.h"
 
+#include "analyze/live/live_ends.h"
 #include "analyze/live/live_rows.h"
 #include "analyze/walk/trace_walk.h"
 #include "cli/top/top_head.h"
@@ -50,6 +51,37 @@ static struct view_value state_of_thread(struct view_document *d, const struct l
         }
 }
 
+/* "worker 2 in finish_task": who ended a wait, and in which function it was. */
+static struct view_value words_of_end(struct view_document *d, const struct live_end_row *end)
+{
+        struct text_view name = end->name;
+        struct text_view function = live_label_text(&end->function);
+
+        if (end->kind == LIVE_END_NONE)
+                return view_unknown();
+        if (end->kind == LIVE_END_INTERRUPT)
+                return view_words("[interrupt]");
+        if (name.n_bytes == 0)
+                name = (struct text_view){ "[no name]", strlen("[no name]") };
+        if (function.n_bytes == 0)
+                return view_text(name);
+        return view_format(d, "%.*s in %.*s", (int)name.n_bytes, name.bytes, (int)function.n_bytes,
+                           function.bytes);
+}
+
+/* As ps(1) does. */
+static const char *letter_of_wait(uint32_t state)
+{
+        static const char *const letters[TRACE_WAIT_STATE_COUNT] = {
+                [TRACE_WAIT_UNKNOWN] = "?",  [TRACE_WAIT_PREEMPTED] = "R",
+                [TRACE_WAIT_SLEEPING] = "S", [TRACE_WAIT_UNINTERRUPTIBLE] = "D",
+                [TRACE_WAIT_STOPPED] = "T",  [TRACE_WAIT_ENDED] = "X",
+                [TRACE_WAIT_IDLE] = "I",
+        };
+
+        return state < TRACE_WAIT_STATE_COUNT ? letters[state] : "?";
+}
+
 static bool is_off_cpu(const struct live_thread_row *row)
 {
         return row->state == LIVE_THREAD_WAITING || row->state == LIVE_THREAD_READY;
@@ -91,18 +123,25 @@ static bool is_off_cpu(const struct live_thread_row *row)
                .n_columns_max = 24, .may_go = true)                                                           \
         COLUMN(STRING, "place", "WHERE", view_name(live_label_text(&row->where)),                             \
                "the function that it waits in")                                                               \
+        COLUMN(STRING, "ended_by", "LAST WOKEN BY", words_of_end(d, &row->ended_by),                          \
+               "who ended its last wait, and in which function; [interrupt]: or not known")                                              \
         COLUMN(HANDLE, "handle", NULL, view_handle('t', row->thread), NULL)                                   \
         COLUMN(ID, "pid", NULL, view_number(row->pid), NULL)
 #define WAIT_COLUMNS(COLUMN)                                                                                  \
         COLUMN(DURATION, "total_ns", "TOTAL", view_number(row->sum_ns), NULL)                                 \
         COLUMN(COUNT, "count", "COUNT", view_number(row->n), NULL, .must_stay = true)                         \
-        COLUMN(DURATION, "mean_ns", "MEAN", view_number(row->mean_ns), NULL, .must_stay = true)               \
-        COLUMN(DURATION, "max_ns", "MAX", view_number(row->largest_ns), NULL)                                 \
-        COLUMN(STRING, "state", "STATE", view_words(words_of_wait(row->state)), NULL, .may_go = true)         \
+        COLUMN(DURATION, "mean_ns", "MEAN", view_number(row->mean_ns), NULL)               \
+        COLUMN(STRING, "state_letter", "S", view_words(letter_of_wait(row->state)),                           \
+               "of the state, as of ps: S sleeping, D uninterruptible, T stopped", .n_columns_max = 1)        \
         COLUMN(STRING, "place", "WHERE", view_name(live_label_text(&row->where)),                             \
-               "the innermost function outside of the C library")                                             \
+               "the innermost function outside of the C library, else of the kernel; [not recorded] without " \
+               "a call stack", .n_columns_max = 20)                                                                                \
+        COLUMN(STRING, "ended_by", "ENDED BY", words_of_end(d, &row->ended_by),                               \
+               "who ended the most of their time, and in which function; [interrupt]: or not known")                                     \
         COLUMN(STRING, "kernel", "KERNEL", view_name(row->kernel.name), "function of the kernel",             \
-               .n_columns_max = 24, .may_go = true)
+               .n_columns_max = 14)                                                                           \
+        COLUMN(DURATION, "max_ns", "MAX", view_number(row->largest_ns), NULL)                                 \
+        COLUMN(STRING, "state", NULL, view_words(words_of_wait(row->state)), NULL)
 #define DURATION_COLUMNS(COLUMN)                                                                              \
         COLUMN(DURATION, "from_ns", "FROM", view_number(UINT64_C(1) << i), "the shortest")                    \
         COLUMN(COUNT, "count", "COUNT", view_number(counts[i]), NULL, .must_stay = true)                      \

@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 50
+plan 53
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -32,7 +32,7 @@ on_terminal() { # TERM, size, steps, options of top...
 
 # ---- a whole trace, as text
 holds 'a whole trace is one table and an end' exits 0 "$HYPROF" top --all-time --table zones "$trace"
-holds 'its first line counts what was lost, not what was cut or throttled' says '^hyprof top: ended, 8.59 G lost in all, all 1100 s: 2 samples, 4 zones  v1.4.hyp$'
+holds 'its first line counts what was lost, not what was cut or throttled' says '^hyprof top: ended, 8.59 G lost in all, v1.4.hyp (PID 100 and 1 more), 1.00 CPUs, all 1100 s: 2 samples, 4 zones$'
 holds 'its zones are those of the report' same \
         "$("$HYPROF" report --zones --json --limit 0 "$trace" | jq -r '[.zones.rows[].count] | sort | join(" ")')" \
         "$(awk 'NR > 2 && NF { print $2 }' "$TMPDIR/out" | sort -n | tr '\n' ' ' | sed 's/ $//')"
@@ -117,7 +117,7 @@ holds 'the screen of before is shown again' grep -q "$(printf '\033\\[?1049l')" 
 holds 'a terminal that goes away ends it' on_terminal xterm 24x80 'see functions|close' --all-time "$trace"
 
 # ---- a program of its own
-waited='(interruptible)  *[^ -]' # a row whose WHERE is known
+waited=' S  wait_futex  *futexer in wake_futex ' # WHERE, and ENDED BY
 if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'a command' exits 0 "$HYPROF" top --all-time --table zones -- "$WORKLOADS/w_two_zones" 1
         holds 'its zones' sh -c "tail -4 '$TMPDIR/out' | grep -q ' a .*w_two_zones.c'"
@@ -125,10 +125,18 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         "$HYPROF" record -q --off-cpu -o "$TMPDIR/waits.hyp" -- "$WORKLOADS/w_waits" 1 >"$TMPDIR/waits.out"
         if "$HYPROF" dump "$TMPDIR/waits.hyp" | grep -q 'where threads wait is unknown'; then
                 skips 'its waits have the functions that waited' 'the call stacks of waits cannot be recorded'
+                skips 'who ended the waits is in 80 columns' 'the call stacks of waits cannot be recorded'
         else
                 holds 'its waits have the functions that waited' \
                         sh -c "'$HYPROF' top --all-time --table waits -- '$WORKLOADS/w_waits' 1 | grep -q '$waited'"
+                holds 'who ended the waits is in 80 columns' on_terminal xterm 24x80 \
+                        'see functions|type 4|see WHERE|see ENDED BY|see KERNEL|see futexer in|type q' --all-time "$TMPDIR/waits.hyp"
         fi
+        holds 'the head has the process and its load, as the report has them' same \
+                "$("$HYPROF" report --threads --json "$TMPDIR/waits.hyp" | jq '[.threads.rows[0].pid, 1, true]' -c)" \
+                "$("$HYPROF" top --json --all-time "$TMPDIR/waits.hyp" | jq -c '[.pid, .n_processes, .n_cpus_used > 0]')"
+        holds 'a wait without a call stack says so' sh -c "'$HYPROF' record -q -o '$TMPDIR/plain.hyp' -- '$WORKLOADS/w_waits' 1 >/dev/null &&
+                '$HYPROF' top --json --all-time --table waits '$TMPDIR/plain.hyp' | jq -e '[.waits.rows[].place] | unique == [\"[not recorded]\"]'"
         holds 'a command that is not there' exits 127 "$HYPROF" top -- "$TMPDIR/nowhere"
         holds 'it is one line, and no table' same "0 1 1" \
                 "$(wc -l <"$TMPDIR/out") $(wc -l <"$TMPDIR/err") $(grep -c '^hyprof: error: .*nowhere: command not found' "$TMPDIR/err")"
@@ -140,5 +148,8 @@ else
         skips 'its zones' 'no events can be opened'
         skips 'what it prints is not in the tables' 'no events can be opened'
         skips 'its waits have the functions that waited' 'no events can be opened'
+        skips 'the head has the process and its load, as the report has them' 'no events can be opened'
+        skips 'who ended the waits is in 80 columns' 'no events can be opened'
+        skips 'a wait without a call stack says so' 'no events can be opened'
         skips_group 'a command that is not there' 'no events can be opened'
 fi

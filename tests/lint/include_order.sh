@@ -63,7 +63,7 @@ allowed() { # folder -> the other folders and single files that it may include
         analyze/zones)     echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples ;;
         analyze/stats)     echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples ;;
         analyze/devices)   echo symbolize analyze/clocks analyze/trace analyze/walk ;;
-        analyze/live)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/samples analyze/stats ;;
+        analyze/live)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
         analyze/report)    echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats analyze/path ;;
         analyze/path)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/devices ;;
         analyze/cores)     echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cli/top/top_head.c: the first line has the numbers of the window that it names and what was lost as
- * `record` counts it, and all but the title in 80 columns
+ * `record` counts it; state, losses, subject and load fit 80 columns
  */
 #include "cli/top/top_head.h"
 
@@ -68,8 +68,8 @@ START_TEST(test_the_numbers_are_those_of_the_window)
         happen(0, 100, 7); /* eleven seconds ago */
         happen(1, 40, 0);
         happen(10, 2, 1);
-        ck_assert_str_eq(head(false), "hyprof top: ended, last 10.0 s: 42 samples, 1 zone  app");
-        ck_assert_str_eq(head(true), "hyprof top: ended, all 11.0 s: 142 samples, 8 zones  app");
+        ck_assert_str_eq(head(false), "hyprof top: ended, app, last 10.0 s: 42 samples, 1 zone");
+        ck_assert_str_eq(head(true), "hyprof top: ended, app, all 11.0 s: 142 samples, 8 zones");
         teardown();
 }
 END_TEST
@@ -81,9 +81,9 @@ START_TEST(test_only_losses_are_lost)
         lose(TRACE_LOSS_SWITCHES_UNSEEN, 40);
         lose(TRACE_LOSS_THROTTLED, 500);
         lose(TRACE_LOSS_COUNT, 6000); /* of a later version */
-        ck_assert_str_eq(head(true), "hyprof top: ended, all 11.0 s: 0 samples, 0 zones  app");
+        ck_assert_str_eq(head(true), "hyprof top: ended, app, all 11.0 s: 0 samples, 0 zones");
         lose(TRACE_LOSS_KERNEL_RING_FULL, 1);
-        ck_assert_str_eq(head(true), "hyprof top: ended, 1 lost in all, all 11.0 s: 0 samples, 0 zones  app");
+        ck_assert_str_eq(head(true), "hyprof top: ended, 1 lost in all, app, all 11.0 s: 0 samples, 0 zones");
         lose(TRACE_LOSS_CLIENT_RING_FULL, UINT64_MAX);
         lose(TRACE_LOSS_DROPPED_ZONES, 1);
         ck_assert_msg(strstr(head(true), "18.4 E lost in all"), "%s", line);
@@ -91,13 +91,26 @@ START_TEST(test_only_losses_are_lost)
 }
 END_TEST
 
-START_TEST(test_all_but_the_title_fits_80_columns)
+static void add_process(uint32_t pid)
+{
+        struct trace_process row = { .pid = pid };
+        uint32_t id;
+
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_PROCESSES, &row, &id), 0);
+}
+
+START_TEST(test_what_is_lost_the_subject_and_its_load_fit_80_columns)
 {
         setup();
         happen(10, 1234567, 1234567);
         lose(TRACE_LOSS_CLIENT_RING_FULL, UINT64_C(8589934592));
-        ck_assert_uint_le(strlen(head(false)) - strlen("  app"), 80);
-        ck_assert_ptr_nonnull(strstr(line, "8.59 G lost in all, last 10.0 s: 1.23 M samples, 1.23 M zones"));
+        add_process(4194304);
+        add_process(12);
+        top_head_print(&in, &(struct top_head){ .title = "a-title-of-24-characters" }, line, sizeof(line));
+        ck_assert_str_eq(line,
+                         "hyprof top: ended, 8.59 G lost in all, a-title-of-24-characters (PID 4194304 and 1 "
+                         "more), last 10.0 s: 1.23 M samples, 1.23 M zones");
+        ck_assert_uint_le((size_t)(strstr(line, " and 1 more") - line), 80);
         teardown();
 }
 END_TEST
@@ -109,7 +122,7 @@ START_TEST(test_what_is_not_listed_and_jumps_of_the_clock_are_said)
         in.stats.n_clock_jumps = 1;
         ck_assert_str_eq(
                 head(true),
-                "hyprof top: ended, 1 clock jump, all 11.0 s: 0 samples, 9 zones (5 not listed)  app");
+                "hyprof top: ended, 1 clock jump, app, all 11.0 s: 0 samples, 9 zones (5 not listed)");
         teardown();
 }
 END_TEST
@@ -118,7 +131,7 @@ START_TEST(test_python_functions_are_said)
 {
         setup();
         top_head_print(&in, &(struct top_head){ .title = "app", .is_python = true }, line, sizeof(line));
-        ck_assert_ptr_nonnull(strstr(line, ", Python functions with native code (--native: apart)  app"));
+        ck_assert_ptr_nonnull(strstr(line, ", Python functions with native code (--native: apart)"));
         teardown();
 }
 END_TEST
@@ -133,7 +146,11 @@ START_TEST(test_a_long_title)
         memset(title, 'x', sizeof(title) - 1);
         title[sizeof(title) - 1] = '\0';
         top_head_print(&in, &what, line, sizeof(line));
-        ck_assert_uint_eq(strlen(line), sizeof(line) - 1);
+        ck_assert_str_eq(line, "hyprof top: ended, xxxxxxxxxxxxxxxxxxxxxxxx, all 11.0 s: 0 samples, 0 zones");
+        memcpy(title + 20, "\xe2\x82\xac\xe2\x82\xac", 6); /* the second one ends after the 24th byte */
+        top_head_print(&in, &what, line, sizeof(line));
+        ck_assert_str_eq(
+                line, "hyprof top: ended, xxxxxxxxxxxxxxxxxxxx\xe2\x82\xac, all 11.0 s: 0 samples, 0 zones");
         top_head_print(&in, &what, small, sizeof(small));
         ck_assert_str_eq(small, "hyprof top: end");
         teardown();
