@@ -44,11 +44,11 @@ include flags.mk
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) $(if $(IS_STATIC),boards/static_gaps.c) # what no test is linked with
 LIB_FOLDERS := base format instrument merge timeline unwind $(wildcard import/* symbolize/* sampler/* analyze/* view/* export/* web/* cli/*)
-NO_BPF_SRC  := sampler/switches/switch_source_none.c sampler/python/python_source_none.c
+NO_BPF_SRC  := sampler/switches/switch_source_none.c sampler/python/python_source_none.c sampler/probes/probe_source_none.c
 STATIC_SRC  := base/library_loader_none.c base/user_account_files.c
 SHARED_SRC  := base/library_loader.c base/user_account.c
 BPF_SRC     := sampler/kernel/bpf_programs.c sampler/kernel/kernel_types.c sampler/switches/switch_source.c \
-               sampler/python/python_source.c
+               sampler/python/python_source.c sampler/probes/probe_source.c
 # The one of each two that is not built.
 NOT_BUILT   := cli/top/top_screen$(if $(NCURSES),_none).c export/tables/sqlite_writer$(if $(SQLITE),_none).c \
                web/server/http_server$(if $(MICROHTTPD),_none).c sampler/events/event_library$(if $(PFM),_none).c
@@ -179,7 +179,8 @@ $(BPF_PROGRAMS): $(B)/obj/%.o: %.c $(wildcard sampler/bpf/*.h) $(B)/flags | $(B)
 
 $(B)/obj/sampler/kernel/bpf_programs.o: $(BPF_PROGRAMS)
 $(B)/obj/sampler/kernel/bpf_programs.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(B)/obj/sampler/bpf/switch_events.bpf.o"' \
-                                                           -DPYTHON_PROGRAM_FILE='"$(B)/obj/sampler/bpf/python_frames.bpf.o"'
+                                                           -DPYTHON_PROGRAM_FILE='"$(B)/obj/sampler/bpf/python_frames.bpf.o"' \
+                                                           -DPROBE_PROGRAM_FILE='"$(B)/obj/sampler/bpf/function_probes.bpf.o"'
 
 # Texts that are built in, one after the other in one file, each after its name: the prose of manuals ("report"), and
 # the schemas of answers ("hyprof.zones/2" is hyprof.zones.2.json).

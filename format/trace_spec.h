@@ -440,9 +440,11 @@ enum trace_value_kind {
         X(66, WAIT_STACKS_LOST, "call stacks of long waits lost: the ring of the BPF program was full")          \
         X(67, SYSCALLS_MISSED, "system calls not counted: the kernel had no memory for a thread")                \
         X(68, STACK_COPIES_FULL,                                                                                 \
-          "copies of stacks not kept: the limit was reached, or too many waited (--keep-stacks-max)")
+          "copies of stacks not kept: the limit was reached, or too many waited (--keep-stacks-max)")            \
+        X(69, PROBES_LOST,                                                                                       \
+          "begins and ends of functions lost (--zone-function): the ring of the BPF program was full")
 
-#define TRACE_LOSS_COUNT 69 /* ids below this are known */
+#define TRACE_LOSS_COUNT 70 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),
@@ -481,9 +483,11 @@ enum trace_loss_reason {
         X(23, MERGED_NEWER, "a merged trace has events that this version does not know: they are left out") \
         X(24, SILENT_COUNTERS, "no samples of an event: its counter counts, but its interrupt never comes") \
         X(25, OUT_OF_REACH, "programs with other rights, or that may not be read, were not recorded")       \
-        X(27, CPU_QUOTA, "a CPU quota (cgroup) throttled the program")
+        X(27, CPU_QUOTA, "a CPU quota (cgroup) throttled the program")                                      \
+        X(28, PROBES, "calls of functions were recorded as zones (--zone-function)")                        \
+        X(29, NO_PROBE, "a function that --zone-function names has not all of its zones")
 
-#define TRACE_NOTICE_COUNT 28
+#define TRACE_NOTICE_COUNT 30
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

@@ -24,9 +24,12 @@
 #define FLIGHT_BYTES     (UINT64_C(1) << 29) /* the size of a ring that is given only as a time */
 #define FLIGHT_NS_MIN    (NS_PER_S / 10)
 #define DUMPS_DEFAULT    10
-#define DUMPS_MAX        1000
-#define TRACE_BYTES_MIN  (UINT64_C(1) << 16)
-#define DURATION_MAX     (UINT64_C(100) * 24 * 3600 * NS_PER_S)
+
+#define ZONE_FUNCTION_RATE     100000
+#define ZONE_FUNCTION_RATE_MAX 1000000000
+#define DUMPS_MAX              1000
+#define TRACE_BYTES_MIN        (UINT64_C(1) << 16)
+#define DURATION_MAX           (UINT64_C(100) * 24 * 3600 * NS_PER_S)
 
 /* In the order of the enums that they are turned into. */
 #define UNWIND_CHOICES "auto|fp|dwarf|none"
@@ -54,6 +57,8 @@ enum {
         LETTER_KEEP_STACKS_MAX,
         LETTER_OFF_CPU,
         LETTER_SYSCALLS,
+        LETTER_ZONE_FUNCTION,
+        LETTER_ZONE_FUNCTION_LIMIT,
         LETTER_IDLE,
         LETTER_NO_SWITCHES,
         LETTER_NO_SAMPLING,
@@ -131,6 +136,11 @@ static const struct option_row option_rows[] = {
           "with --off-cpu: record for how long each CPU was idle; needs root, or CAP_BPF and CAP_PERFMON" },
         { LETTER_SYSCALLS, "syscalls", NULL,
           "count all system calls: number, time, bytes, errors of each thread; needs root, or CAP_BPF and CAP_PERFMON" },
+        { LETTER_ZONE_FUNCTION, "zone-function", "MODULE!PATTERN",
+          "record each call of these functions as a zone, without rebuilding: 'query_*', 'libfoo.so!ns::run*'; up to 32 "
+          "times; needs root, or CAP_BPF and CAP_PERFMON; each call costs some microseconds" },
+        { LETTER_ZONE_FUNCTION_LIMIT, "zone-function-limit", "N",
+          "switch a function off that is called more than N times in a second; default: 100000" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
           "do not record context switches (cheaper for programs that switch very often)" },
         { LETTER_NO_SAMPLING, "no-sampling", NULL,
@@ -212,6 +222,7 @@ static const struct option_group groups[] = {
           "stack-size keep-stacks keep-stacks-max embed-max source-dir" },
         { "Events that the program reports", "zones frames messages plots memory locks devices",
           "client-ring" },
+        { "Zones of programs as they are", "zone-function", "zone-function-limit" },
         { "When it ends", "delay max-size ring trigger", "max-dumps mode ignore-child-status" },
         { "On another machine", "on deploy sudo debug-dir", "sysroot" },
         { "From another machine", "listen", "no-wait buffer drop linger" },
@@ -418,6 +429,16 @@ static int take_trigger(struct record_options *options, const char *value)
         return ring_trigger_init(&options->triggers[options->n_triggers++], value);
 }
 
+static int take_function(struct record_options *options, const char *value)
+{
+        if (options->n_zone_functions == RECORD_OPTIONS_FUNCTIONS_MAX) {
+                complain("error: --zone-function: more than %d", RECORD_OPTIONS_FUNCTIONS_MAX);
+                return -EINVAL;
+        }
+        options->zone_functions[options->n_zone_functions++] = value;
+        return 0;
+}
+
 /* The switch that a letter without an argument turns on; NULL for the others. */
 static bool *find_switch(struct record_options *options, int letter)
 {
@@ -564,6 +585,11 @@ static int take_own_option(struct record_options *options, int letter, const cha
                 return take_flight(options, value);
         case LETTER_TRIGGER:
                 return take_trigger(options, value);
+        case LETTER_ZONE_FUNCTION:
+                return take_function(options, value);
+        case LETTER_ZONE_FUNCTION_LIMIT:
+                return take_number("--zone-function-limit", value, ZONE_FUNCTION_RATE_MAX,
+                                   &options->zone_function_rate);
         case LETTER_MAX_DUMPS:
                 return take_max_dumps(options, value);
         case 'p':
@@ -729,6 +755,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         *options = (struct record_options){ .path = OPTION_DEFAULT_TRACE };
         options->events.rate_hz = DEFAULT_HZ;
         options->events.rate_is_default = true;
+        options->zone_function_rate = ZONE_FUNCTION_RATE;
         options->embed_bytes_max = CODE_KEEPER_BYTES_MAX;
         options->unwinder.kept_bytes_max = STACK_KEEPING_BYTES_DEFAULT;
         options->n_dumps_max = DUMPS_DEFAULT;

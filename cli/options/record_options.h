@@ -45,6 +45,8 @@ struct zone_trigger_rule ring_trigger_rule(const struct ring_trigger *t);
 
 #define RECORD_OPTIONS_TRIGGERS_MAX 8
 
+#define RECORD_OPTIONS_FUNCTIONS_MAX 32 /* patterns of functions */
+
 struct record_options {
         const char *path;
         struct event_request events;
@@ -77,6 +79,9 @@ struct record_options {
         bool has_rate, has_period;  /* -F, -c */
         bool to_stdout;             /* -o -: standard output gets the trace and nothing else */
         bool ring;                  /* only the end is kept */
+        const char *zone_functions[RECORD_OPTIONS_FUNCTIONS_MAX]; /* borrowed: patterns of functions */
+        size_t n_zone_functions;
+        uint64_t zone_function_rate; /* calls a second of one function, before it is switched off */
         bool off_cpu;
         bool no_switches;
         bool syscalls;       /* count system calls */

@@ -34,6 +34,17 @@ __asm__(".pushsection .rodata\n"
         ".quad 1b - python_program\n"
         ".popsection\n");
 
+__asm__(".pushsection .rodata\n"
+        ".global probe_program, probe_program_bytes\n"
+        ".hidden probe_program, probe_program_bytes\n"
+        ".balign 8\n"
+        "probe_program:\n"
+        ".incbin \"" PROBE_PROGRAM_FILE "\"\n"
+        "1: .balign 8\n"
+        "probe_program_bytes:\n"
+        ".quad 1b - probe_program\n"
+        ".popsection\n");
+
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
         (void)level;

@@ -200,6 +200,13 @@ bool perf_mmap_may_hold_jit_code(const struct perf_mmap *mmap)
                mmap->path[0] == '/' && (mmap->writable || has_no_name(mmap));
 }
 
+bool perf_mmap_is_uprobes(const struct perf_mmap *mmap)
+{
+        static const char name[] = "[uprobes]";
+
+        return mmap->path_bytes == sizeof(name) - 1 && memcmp(mmap->path, name, sizeof(name) - 1) == 0;
+}
+
 bool perf_mmap_is_jitdump(const struct perf_mmap *mmap)
 {
         static const char prefix[] = "jit-", suffix[] = ".dump";

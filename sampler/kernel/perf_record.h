@@ -36,6 +36,7 @@ enum perf_record_kind {
         PERF_RECORD_KIND_LATE,    /* of BPF: where a thread waited that came onto its CPU just before */
         PERF_RECORD_KIND_NUMBER,  /* of BPF: a new thread in a PID namespace; its FORK may come after it */
         PERF_RECORD_KIND_SYSCALL, /* of BPF: a system call has returned; `sample`, without an event */
+        PERF_RECORD_KIND_PROBE,   /* of BPF: a function begins or ends */
         PERF_RECORD_KIND_KERNEL_CODE, /* the kernel made code, or removed it: KSYMBOL */
         PERF_RECORD_KIND_LOST,
         PERF_RECORD_KIND_LOST_SAMPLES,
@@ -147,6 +148,11 @@ struct perf_record {
                         uint32_t own_tid; /* of a new thread: its number for itself, in its PID namespace */
                         uint32_t parent_tid;
                 } number;
+                struct {
+                        uint64_t frame_avma; /* where the return address lies, in this call */
+                        uint32_t location;   /* id in LOCATIONS: of the function */
+                        bool ends;           /* else it begins */
+                } probe;
                 uint64_t n_lost;
         };
 };
@@ -161,6 +167,12 @@ bool perf_mmap_is_anonymous(const struct perf_mmap *mmap);
 
 /* True for code of a file that can be written in place, or has no name: a JIT may have written it. */
 bool perf_mmap_may_hold_jit_code(const struct perf_mmap *mmap);
+
+/*
+ * True for the kernel's page of uprobes: functions return to it while a uretprobe is on them, when the kernel
+ * keeps their return addresses, and it has copies of probed instructions, which are executed there.
+ */
+bool perf_mmap_is_uprobes(const struct perf_mmap *mmap);
 
 /*
  * Is the file called jit-PID.dump, in whatever folder?  A program maps its jitdump to say that it writes one.

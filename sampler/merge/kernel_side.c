@@ -14,6 +14,7 @@
 #include "sampler/keep/kernel_code.h"
 #include "sampler/merge/kernel_side_parts.h"
 #include "sampler/pace/recorder_pace.h"
+#include "sampler/probes/probe_source.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/proc/running_process.h"
 #include "sampler/python/python_frames.h"
@@ -189,6 +190,10 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
         if (r < 0 || !process)
                 return r;
         process->is_bare = false;
+        if (perf_mmap_is_uprobes(m)) {
+                process->return_probes_avma = m->start_avma;
+                process->return_probes_bytes = m->length_bytes;
+        }
         r = mapped_modules_add(s, process->process, rec, &range.module);
         row.module = range.module;
         row.process = process->process;
@@ -484,6 +489,8 @@ static int take_event(struct kernel_side *s, const struct perf_record *rec)
                 return wait_records_take_late(s, rec);
         case PERF_RECORD_KIND_NUMBER:
                 return take_number(s, rec);
+        case PERF_RECORD_KIND_PROBE:
+                return sample_records_take_probe(s, rec);
         case PERF_RECORD_KIND_KERNEL_CODE:
                 return take_kernel_code(s, rec);
         case PERF_RECORD_KIND_THROTTLE:
@@ -673,10 +680,36 @@ static int run_jit(struct kernel_side *s, const struct perf_record *of_bpf, cons
 /* A run's way through the records. */
 struct pass {
         uint64_t until_ns;
-        uint64_t taken_ns;                /* of the last record; 0 before the first */
-        const struct perf_record *of_bpf; /* the BPF programs' oldest; NULL = not looked at, or none */
-        bool more_of_bpf;
+        uint64_t taken_ns;                           /* of the last record; 0 before the first */
+        const struct perf_record *of_bpf, *of_probe; /* BPF's oldest; NULL = not looked at, or none */
+        bool more_of_bpf, more_of_probe;
 };
+
+static void look_at_bpf(struct kernel_side *s, struct pass *pass)
+{
+        if (pass->more_of_bpf && !pass->of_bpf)
+                pass->more_of_bpf = switch_source_peek(s->recording->switches, pass->until_ns,
+                                                       &pass->of_bpf) == 1;
+        if (pass->more_of_probe && !pass->of_probe)
+                pass->more_of_probe = probe_source_peek(s->recording->probes, pass->until_ns,
+                                                        &pass->of_probe) == 1;
+}
+
+static bool is_probe_next(const struct pass *pass, const struct perf_record *of_ring)
+{
+        return pass->of_probe && (!of_ring || pass->of_probe->time_ns < of_ring->time_ns) &&
+               (!pass->of_bpf || pass->of_probe->time_ns < pass->of_bpf->time_ns);
+}
+
+static int take_next_probe(struct kernel_side *s, struct pass *pass)
+{
+        int r = takes(s, pass->of_probe) ? take_in_turn(s, pass->of_probe) : 0;
+
+        pass->taken_ns = pass->of_probe->time_ns;
+        probe_source_consume(s->recording->probes);
+        pass->of_probe = NULL;
+        return r;
+}
 
 /* Takes the oldest record, after the code that was there before it.  Returns 1, 0 if none is left, -errno. */
 static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *err)
@@ -685,9 +718,7 @@ static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *e
         size_t ring;
         int r;
 
-        if (pass->more_of_bpf && !pass->of_bpf)
-                pass->more_of_bpf = switch_source_peek(s->recording->switches, pass->until_ns,
-                                                       &pass->of_bpf) == 1;
+        look_at_bpf(s, pass);
         r = find_oldest(s, &ring, err);
         if (r < 0)
                 return r;
@@ -696,7 +727,9 @@ static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *e
         r = run_jit(s, pass->of_bpf, of_ring, pass->until_ns);
         if (r < 0)
                 return error_set(err, r, "no memory for regions of code");
-        if (pass->of_bpf && (!of_ring || pass->of_bpf->time_ns < of_ring->time_ns)) {
+        if (is_probe_next(pass, of_ring)) {
+                r = take_next_probe(s, pass);
+        } else if (pass->of_bpf && (!of_ring || pass->of_bpf->time_ns < of_ring->time_ns)) {
                 pass->taken_ns = pass->of_bpf->time_ns;
                 r = takes(s, pass->of_bpf) ? take_in_turn(s, pass->of_bpf) : 0;
                 switch_source_consume(s->recording->switches);
@@ -712,7 +745,9 @@ static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *e
 
 int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
 {
-        struct pass pass = { .until_ns = until_ns, .more_of_bpf = s->recording->switches != NULL };
+        struct pass pass = { .until_ns = until_ns,
+                             .more_of_bpf = s->recording->switches != NULL,
+                             .more_of_probe = s->recording->probes != NULL };
         uint64_t before_ns = s->reached_ns;
         unsigned n_between_looks = count_between_looks(s);
         int r;

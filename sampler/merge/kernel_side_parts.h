@@ -70,6 +70,9 @@ int sample_records_take(struct kernel_side *s, const struct perf_record *rec);
 /* The same for a system call that BPF counts: it becomes a sample of `syscall_event`. */
 int sample_records_take_syscall(struct kernel_side *s, const struct perf_record *rec);
 
+/* A call of a probed function is a zone of its thread. */
+int sample_records_take_probe(struct kernel_side *s, const struct perf_record *rec);
+
 /*
  * sampler/merge/sample_stacks.c - the callstacks of samples become rows, at once or when
  * what they lack is there

@@ -36,17 +36,6 @@
  * Used by the collector's thread.
  */
 
-/*
- * True for the page that functions return to while a uretprobe is on them; the kernel keeps their return
- * addresses.
- */
-static bool is_return_probes(const struct perf_mmap *m)
-{
-        static const char name[] = "[uprobes]";
-
-        return m->path_bytes == sizeof(name) - 1 && memcmp(m->path, name, sizeof(name) - 1) == 0;
-}
-
 static bool is_unknown_code(const struct process_track *process, const struct perf_mmap *m)
 {
         uint64_t end_avma;
@@ -70,7 +59,7 @@ static int take_unknown(struct kernel_side *s, struct process_track *process, ui
                 return r == -ENOMEM ? r : 0;
         while (r == 0 && n_taken < PACE_MAPS_MAPPINGS && process_maps_next(&maps, &record.mmap) == 1) {
                 record.mmap.was_there = true;
-                if (is_return_probes(&record.mmap)) {
+                if (perf_mmap_is_uprobes(&record.mmap)) {
                         process->return_probes_avma = record.mmap.start_avma;
                         process->return_probes_bytes = record.mmap.length_bytes;
                 } else if (is_unknown_code(process, &record.mmap)) {
@@ -305,4 +294,19 @@ int sample_records_take_syscall(struct kernel_side *s, const struct perf_record 
         if (r == 0)
                 r = python_frames_take(s->recording->python, &key, PYTHON_FLAG_CALL, &rec->sample.stack);
         return r < 0 ? r : add(s, thread, rec, &meaning);
+}
+
+int sample_records_take_probe(struct kernel_side *s, const struct perf_record *rec)
+{
+        struct pending_event pending = { .event = { .op = rec->probe.ends ? TRACE_OP_ZONE_END
+                                                                          : TRACE_OP_ZONE_BEGIN,
+                                                    .time_ns = rec->time_ns },
+                                         .frame_avma = rec->probe.frame_avma };
+        struct thread_track *thread = NULL;
+        int r = kernel_side_find_thread(s, rec, &thread);
+
+        pending.event.zone_begin.location = rec->probe.location; /* of an end, to find its begin */
+        return r < 0 || !thread || thread->exits
+                       ? r
+                       : process_table_add_pending(s->recording->processes, thread, &pending);
 }

@@ -166,6 +166,7 @@ bool process_filter_takes(struct process_filter *f, const struct perf_record *re
         case PERF_RECORD_KIND_LATE:
         case PERF_RECORD_KIND_NUMBER:
         case PERF_RECORD_KIND_SYSCALL:
+        case PERF_RECORD_KIND_PROBE:
                 break;
         case PERF_RECORD_KIND_KERNEL_CODE:
         case PERF_RECORD_KIND_LOST:

@@ -38,7 +38,7 @@ static int check_executable(const char *path)
         return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-static int find_in_path(const char *name)
+static int find_in_path(const char *name, char ret_path[PATH_MAX])
 {
         const char *path = getenv("PATH"); /* NOLINT(concurrency-mt-unsafe): no thread here sets variables */
         int found = -ENOENT;
@@ -49,16 +49,14 @@ static int find_in_path(const char *name)
                 path = "/usr/local/bin:/bin:/usr/bin";
         while (true) {
                 size_t n = strcspn(path, ":");
-                char file[PATH_MAX];
                 int r = -ENOENT;
 
-                if (snprintf(file, sizeof(file), "%.*s%s%s", (int)n, path, n > 0 ? "/" : "", name) <
-                    (int)sizeof(file))
-                        r = check_executable(file);
+                if (snprintf(ret_path, PATH_MAX, "%.*s%s%s", (int)n, path, n > 0 ? "/" : "", name) < PATH_MAX)
+                        r = check_executable(ret_path);
                 if (r == 0)
                         return 0;
                 if (r == -EACCES &&
-                    access(file, F_OK) == 0) /* otherwise we may not look into the folder itself */
+                    access(ret_path, F_OK) == 0) /* otherwise we may not look into the folder itself */
                         found = r;
                 if (path[n] == '\0')
                         return found;
@@ -68,7 +66,21 @@ static int find_in_path(const char *name)
 
 int command_find(const char *name, struct error *err)
 {
-        int r = strchr(name, '/') ? check_executable(name) : find_in_path(name);
+        char path[PATH_MAX];
+
+        return command_find_file(name, path, err);
+}
+
+int command_find_file(const char *name, char ret_path[PATH_MAX], struct error *err)
+{
+        int r;
+
+        if (strchr(name, '/')) {
+                (void)snprintf(ret_path, PATH_MAX, "%s", name);
+                r = check_executable(name);
+        } else {
+                r = find_in_path(name, ret_path);
+        }
 
         if (r == -ENOENT)
                 return error_set(err, r, "%s: command not found", name);

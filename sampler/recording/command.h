@@ -10,6 +10,7 @@
 #ifndef SAMPLER_RECORDING_COMMAND_H
 #define SAMPLER_RECORDING_COMMAND_H
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +40,8 @@ struct command {
  * Returns 0, -ENOENT (exit status 127), or -EACCES (126) if it is there but cannot be executed.
  */
 int command_find(const char *name, struct error *err);
+/* The same, with the path of the file. */
+int command_find_file(const char *name, char ret_path[PATH_MAX], struct error *err);
 
 /*
  * Variables for clients in the command; see docs/understand/client-abi.md, "Recording from the first

@@ -109,7 +109,7 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
 
         p->elapsed_ns = now_ns - r->start_ns;
         p->n_samples = r->merge.samples.n_samples;
-        p->n_zones = r->merge.n_zones;
+        p->n_zones = r->merge.n_zones + r->merge.sink.n_probed;
         p->n_others = r->merge.n_others;
         p->n_lost = loss_counter_total(&r->merge.losses);
         p->n_kernel_full = r->merge.losses.totals[TRACE_LOSS_KERNEL_RING_FULL] +
@@ -408,6 +408,19 @@ static int describe_whole(struct recorder *r, uint64_t end_ns)
                         : recorded_waiting_describe_idle(&r->waiting, r->start_ns, end_ns, r->dictionary);
 }
 
+/* The price of zones of functions; without the command's processor time, as a part of the whole time. */
+static int describe_probes(struct recorder *r, uint64_t end_ns)
+{
+        uint64_t cpu_ns = r->command.reaped ? r->command.cpu_ns : end_ns - r->start_ns;
+        uint64_t n_lost = recorded_probes_count_lost(&r->probes);
+
+        if (n_lost > 0)
+                loss_counter_add(&r->merge.losses, TRACE_LOSS_PROBES_LOST, n_lost);
+        if (n_lost > 0 && loss_counter_flush(&r->merge.losses, r->dictionary, end_ns) < 0)
+                return -ENOMEM;
+        return recorded_probes_describe(&r->probes, &r->merge.sink, cpu_ns, r->dictionary);
+}
+
 /* Stops everything, merges the rest and waits until it is written. */
 static int finish(struct recorder *r, int code, struct trace_writer *writer, struct error *err)
 {
@@ -421,6 +434,7 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
         event_set_disable(&r->events);
         cpu_quota_read(&r->quota, r->quota_pid, end_ns, true);
         zone_source_disable(&r->merge.zones);
+        recorded_probes_end(&r->probes);
         if (r->deadline_ns != 0)
                 zone_merge_hurry(&r->merge.zone_merge);
         if (r->result->stopped) /* at a time that the user chose */
@@ -436,6 +450,8 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
                         code = add_totals(r, err);
                 if (code == 0)
                         code = add_syscalls(r, end_ns, err);
+                if (code == 0)
+                        code = describe_probes(r, end_ns);
                 if (code == 0)
                         code = describe_whole(r, end_ns);
                 if (code == 0)
@@ -473,6 +489,7 @@ static void release(struct recorder *r)
         event_set_close(&r->events);
         python_source_close(r->python);
         kernel_code_deinit(&r->kernel_code);
+        recorded_probes_close(&r->probes);
         recorded_waiting_close(&r->waiting);
         command_deinit(&r->command);
         recorded_scope_close(&r->scope);

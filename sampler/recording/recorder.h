@@ -67,7 +67,11 @@ struct recorder_options {
                 *flight;         /* only the end is kept; NULL = all goes into the trace at once */
         int file_opener_pid;     /* opens files for `flight`, and is not to be recorded; 0 = none */
         const sigset_t *signals; /* what recorder_hold_signals() gave; NULL = it was not called */
-        bool off_cpu;            /* record the call stacks of threads that wait, and of their wakers */
+        /* functions whose calls become zones; how many calls of one in a second switch it off */
+        const char *const *zone_functions;
+        size_t n_zone_functions;
+        uint64_t zone_function_rate;
+        bool off_cpu; /* record the call stacks of threads that wait, and of their wakers */
         bool no_switches;
         bool syscalls; /* system calls are counted: not without switches, nor without BPF */
         bool idle;     /* and idle times of CPUs, if there is BPF */

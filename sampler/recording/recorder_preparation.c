@@ -9,6 +9,7 @@
 #include "sampler/kernel/ring_size.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/pace/pace.h"
+#include "sampler/probes/probe_source.h"
 #include "sampler/python/python_source.h"
 #include "sampler/recording/recording_facts.h"
 #include "sampler/recording/syscall_sums.h"
@@ -381,6 +382,7 @@ static int watch_all(struct recorder *r, struct error *err)
                 { code_keeper_fd(r->merge.recording.keeper), WAKE_CODE, 0 },
                 { r->opener ? early_opener_fd(r->opener) : -1, WAKE_TRACKER, EPOLLET },
                 { r->waiting.switches ? switch_source_fd(r->waiting.switches) : -1, WAKE_SAMPLES, EPOLLET },
+                { probe_source_fd(r->probes.source), WAKE_SAMPLES, EPOLLET },
         };
         int code = 0;
 
@@ -412,6 +414,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .sample_events = r->sample_events,
                 .syscall_event = r->syscall_event,
                 .switches = r->waiting.switches,
+                .probes = r->probes.source,
                 .filter = &r->scope.filter,
                 .stop_fd = r->signal_fd,
                 .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
@@ -584,8 +587,24 @@ static void open_control(struct recorder *r)
         recorder_note(r, words);
 }
 
+static struct recorded_probes_request probes_of(const struct recorder *r)
+{
+        const struct event_scope_request *scope = r->options->scope;
+
+        return (struct recorded_probes_request){ .words = r->options->zone_functions,
+                                                 .n_words = r->options->n_zone_functions,
+                                                 .rate_max = r->options->zone_function_rate,
+                                                 .command = records_command(r) ? r->options->argv[0] : NULL,
+                                                 .pid = scope->n_pids > 0   ? scope->pids[0]
+                                                        : scope->n_tids > 0 ? scope->tids[0]
+                                                                            : 0,
+                                                 .uid = r->options->run_as_uid,
+                                                 .gid = r->options->run_as_gid };
+}
+
 int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
+        struct recorded_probes_request request;
         bool fallback;
         int code;
 
@@ -604,6 +623,10 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         if (code < 0)
                 return code;
         code = choose_events(r, &fallback, err);
+        if (code < 0)
+                return code;
+        request = probes_of(r);
+        code = recorded_probes_plan(&r->probes, &request, r->dictionary, err);
         if (code < 0)
                 return code;
         code = region_inbox_open(&r->inbox, err);
@@ -632,6 +655,8 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
                 return code;
         if (recorder_joins(r))
                 code = join(r, err);
+        if (code == 0)
+                code = recorded_probes_begin(&r->probes, &request, &r->scope, r->waiting.switches, err);
         if (code < 0)
                 return code;
         code = describe(r, fallback, err);

@@ -18,6 +18,7 @@
 #include "sampler/recording/command.h"
 #include "sampler/recording/control_socket.h"
 #include "sampler/recording/job_control.h"
+#include "sampler/recording/recorded_probes.h"
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recorded_waiting.h"
 #include "sampler/recording/recorder.h"
@@ -81,6 +82,7 @@ struct recorder {
         struct recorded_scope scope;
         struct event_set events;
         struct recorded_waiting waiting;
+        struct recorded_probes probes;
         struct kernel_code kernel_code;
         struct python_source *python; /* NULL = not wanted, or not permitted */
         struct region_inbox inbox;

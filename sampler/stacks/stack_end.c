@@ -5,10 +5,20 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 
+#define X86_RET 0xc3
+
 bool stack_end_is_return_probe(const struct stack_walk *walk, const struct process_track *process)
 {
         return walk->end == STACK_WALK_END_NOT_CODE &&
                walk->unread_avma - process->return_probes_avma < process->return_probes_bytes;
+}
+
+bool stack_end_read_probe(const struct process_track *process, uint64_t avma, uint8_t *ret_code)
+{
+        if (avma - process->return_probes_avma >= process->return_probes_bytes)
+                return false;
+        *ret_code = X86_RET;
+        return true;
 }
 
 enum trace_stack_state stack_end_state_of(enum stack_walk_end end)

@@ -189,6 +189,8 @@ static size_t read_code(const void *context, uint64_t avma, uint8_t *bytes, size
         const struct lookup *lookup = context;
         struct stack_unwinder *u = lookup->unwinder;
 
+        if (n_bytes > 0 && stack_end_read_probe(lookup->process, avma, bytes))
+                return 1;
         if (lookup->space != &lookup->process->space) /* other code may be there by now */
                 return 0;
         return u->pace->is_hurried

@@ -578,6 +578,11 @@ int switch_source_add_process(struct switch_source *s, uint32_t pid)
         return bpf_map_update_elem(s->processes_fd, &pid, &value, BPF_ANY) < 0 ? -errno : 0;
 }
 
+int switch_source_processes(const struct switch_source *s)
+{
+        return s && s->scope.filter == SWITCH_FILTER_PROCESSES ? s->processes_fd : -1;
+}
+
 int switch_source_fd(const struct switch_source *s)
 {
         return s ? s->wake_fd : -1;

@@ -70,6 +70,9 @@ void switch_source_close(struct switch_source *s);
  */
 int switch_source_add_process(struct switch_source *s, uint32_t pid);
 
+/* The map of the recorded processes; borrowed; -1 where a cgroup, or nothing, decides instead. */
+int switch_source_processes(const struct switch_source *s);
+
 /* To poll: readable when a part of the ring is full. -1 = none. */
 int switch_source_fd(const struct switch_source *s);
 

@@ -28,6 +28,7 @@ struct jit_files;
 struct kernel_code;
 struct loss_counter;
 struct opened_files;
+struct probe_source;
 struct process_filter;
 struct process_table;
 struct python_frames;
@@ -49,6 +50,7 @@ struct recording {
         /* id in SAMPLE_EVENTS of samples of counted system calls; 0 = none */
         uint32_t syscall_event;
         struct switch_source *switches;      /* NULL = switches come through the rings */
+        struct probe_source *probes;         /* NULL = no functions are probed */
         struct python_source *python_source; /* NULL = Python programs are like any other */
         struct process_filter *filter;       /* whose records and zones are taken; NULL = all */
         struct kernel_code *kernel_code;     /* code that the kernel made; NULL = it is not known */

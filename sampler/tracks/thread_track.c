@@ -180,13 +180,25 @@ static void put_now_or_later(struct thread_track *t, struct thread_sink *sink, s
         put(t, sink, &event);
 }
 
+void thread_track_close_own_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
+                                  uint64_t now_ns)
+{
+        uint64_t n_kept = t->n_zones;
+
+        while (n_kept > n_left && t->zones[n_kept - 1].frame_avma == 0)
+                n_kept--;
+        thread_track_close_zones(t, sink, n_kept, now_ns);
+}
+
 void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
                               uint64_t now_ns)
 {
         if (n_left < t->n_zones + t->n_too_deep)
                 t->n_too_deep = n_left > t->n_zones ? n_left - t->n_zones : 0;
-        for (; t->n_zones > n_left; t->n_zones--)
+        for (; t->n_zones > n_left; t->n_zones--) {
+                t->n_probed -= t->zones[t->n_zones - 1].frame_avma != 0;
                 put_now_or_later(t, sink, (struct trace_event){ .op = TRACE_OP_ZONE_END, .time_ns = now_ns });
+        }
 }
 
 /* Drops the open zones of a program that was replaced: they did not end. */
@@ -196,6 +208,7 @@ static void give_up_zones(struct thread_track *t, struct thread_sink *sink, uint
                 put_now_or_later(t, sink,
                                  (struct trace_event){ .op = TRACE_OP_ZONES_GONE, .time_ns = now_ns });
         t->n_zones = 0;
+        t->n_probed = 0;
         t->n_too_deep = 0;
 }
 
@@ -232,7 +245,7 @@ void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, 
         enter.fiber_enter.fiber = fiber->thread;
         put(t, sink, &enter);
         /* Zones that ended meanwhile had ended before the fiber was left. */
-        thread_track_close_zones(fiber, sink, n_open, fiber->last_ns);
+        thread_track_close_own_zones(fiber, sink, n_open, fiber->last_ns);
         in.switch_in.cpu = t->cpu;
         put(fiber, sink, &in);
 }
@@ -243,6 +256,110 @@ void thread_track_end_fiber(struct thread_track *fiber, struct thread_sink *sink
                 thread_track_leave_fiber(fiber->carrier, sink, fiber->carrier->last_ns);
         put_now_or_later(fiber, sink, (struct trace_event){ .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns });
         fiber->exited = true;
+}
+
+/* ---- zones --------------------------------------------------------------------------------------------- */
+
+/* Makes room for one more zone; 0 if it is too deep. */
+static int push_zone(struct thread_track *t, struct thread_sink *sink, const struct trace_event *event)
+{
+        int r;
+
+        if (t->n_zones >= THREAD_TRACK_ZONES_MAX) {
+                t->n_too_deep++;
+                loss_counter_add(sink->losses, TRACE_LOSS_ZONE_TOO_DEEP, 1);
+                return 0;
+        }
+        r = array_reserve(&t->zones, &t->zones_capacity, t->n_zones + 1, sizeof(*t->zones));
+        if (r < 0)
+                return r;
+        t->zones[t->n_zones++] = (struct open_zone){
+                .location = (uint32_t)event->zone_begin.location,
+                .begin_ns = event->time_ns >= t->last_ns ? event->time_ns
+                                                         : t->last_ns, /* as put() will have it */
+        };
+        return 1;
+}
+
+static int pop_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
+{
+        if (t->n_too_deep > 0) {
+                t->n_too_deep--;
+                return 0;
+        }
+        /* The program's own end does not end a call: that was of a zone which ended with the call before. */
+        if (t->n_zones == 0 || t->zones[t->n_zones - 1].frame_avma != 0) {
+                loss_counter_add(sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
+                return 0;
+        }
+        if (sink->trigger)
+                zone_trigger_judge(sink->trigger, t, time_ns);
+        t->n_zones--;
+        return 1;
+}
+
+/* ---- calls of probed functions ------------------------------------------------------------------------- */
+
+#define FRAMES_BYTES_MAX (UINT64_C(1) << 20) /* further away, the stack pointer is on another stack */
+
+static bool is_call(const struct thread_track *t, size_t i, const struct pending_event *of)
+{
+        return t->zones[i].frame_avma == of->frame_avma &&
+               t->zones[i].location == of->event.zone_begin.location;
+}
+
+/* Calls whose frames are gone by now never returned: an exception or longjmp(3) left them. */
+static void close_left_calls(struct thread_track *t, struct thread_sink *sink,
+                             const struct pending_event *call)
+{
+        while (t->n_probed > 0 && t->n_too_deep == 0 &&
+               call->frame_avma - t->zones[t->n_zones - 1].frame_avma < FRAMES_BYTES_MAX) {
+                sink->n_without_end++;
+                thread_track_close_zones(t, sink, t->n_zones - 1, call->event.time_ns);
+        }
+}
+
+static int begin_call(struct thread_track *t, struct thread_sink *sink, const struct pending_event *call)
+{
+        struct trace_event event = call->event;
+        int r;
+
+        close_left_calls(t, sink, call);
+        r = push_zone(t, sink, &event);
+        if (r <= 0)
+                return r;
+        t->zones[t->n_zones - 1].frame_avma = call->frame_avma;
+        t->n_probed++;
+        sink->n_probed++;
+        put(t, sink, &event);
+        return 0;
+}
+
+/* An end without its begin is that of a call that began before the recording. */
+static void end_call(struct thread_track *t, struct thread_sink *sink, const struct pending_event *call)
+{
+        size_t at = t->n_zones;
+
+        while (at > 0 && !is_call(t, at - 1, call))
+                at--;
+        if (at == 0) {
+                t->n_too_deep -= t->n_too_deep > 0;
+                return;
+        }
+        for (size_t i = at; i < t->n_zones; i++)
+                sink->n_without_end += t->zones[i].frame_avma != 0;
+        thread_track_close_zones(t, sink, at, call->event.time_ns);
+        if (sink->trigger)
+                zone_trigger_judge(sink->trigger, t, call->event.time_ns);
+        thread_track_close_zones(t, sink, at - 1, call->event.time_ns);
+}
+
+static int write_call(struct thread_track *t, struct thread_sink *sink, const struct pending_event *call)
+{
+        if (call->event.op == TRACE_OP_ZONE_BEGIN)
+                return begin_call(t, sink, call);
+        end_call(t, sink, call);
+        return 0;
 }
 
 /* ---- events of the kernel's ---------------------------------------------------------------------------- */
@@ -285,6 +402,8 @@ static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
         bool ends = pending->closes_zones || event.op == TRACE_OP_THREAD_EXIT;
         int r = 0;
 
+        if (pending->frame_avma != 0)
+                return write_call(t->fiber ? t->fiber : t, sink, pending);
         if (ends)
                 thread_track_leave_fiber(t, sink, event.time_ns);
         if (pending->closes_zones)
@@ -325,51 +444,30 @@ int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink,
 
 /* ---- events of the program's --------------------------------------------------------------------------- */
 
+/* The same where calls of probed functions lie between the program's own zones, which alone count. */
+static bool find_level_among_calls(const struct thread_track *t, uint64_t depth, uint64_t *ret_level)
+{
+        uint64_t n_own = t->n_zones - t->n_probed, seen = 0;
+
+        for (size_t i = 0; i < t->n_zones; i++) {
+                seen += t->zones[i].frame_avma == 0;
+                *ret_level = t->n_zones - 1 - i;
+                if (t->zones[i].frame_avma == 0 && seen == (depth == 0 ? n_own : depth))
+                        return true;
+        }
+        return false;
+}
+
 bool thread_track_find_level(const struct thread_track *t, uint64_t depth, uint64_t *ret_level)
 {
+        if (t->n_probed > 0)
+                return find_level_among_calls(t, depth, ret_level);
         if (depth == 0)
                 depth = t->n_zones + t->n_too_deep;
         if (depth == 0 || depth > t->n_zones) /* none, or one that is too deep */
                 return false;
         *ret_level = t->n_zones - depth;
         return true;
-}
-
-/* Makes room for one more zone; 0 if it is too deep. */
-static int push_zone(struct thread_track *t, struct thread_sink *sink, const struct trace_event *event)
-{
-        int r;
-
-        if (t->n_zones >= THREAD_TRACK_ZONES_MAX) {
-                t->n_too_deep++;
-                loss_counter_add(sink->losses, TRACE_LOSS_ZONE_TOO_DEEP, 1);
-                return 0;
-        }
-        r = array_reserve(&t->zones, &t->zones_capacity, t->n_zones + 1, sizeof(*t->zones));
-        if (r < 0)
-                return r;
-        t->zones[t->n_zones++] = (struct open_zone){
-                .location = (uint32_t)event->zone_begin.location,
-                .begin_ns = event->time_ns >= t->last_ns ? event->time_ns
-                                                         : t->last_ns, /* as put() will have it */
-        };
-        return 1;
-}
-
-static int pop_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
-{
-        if (t->n_too_deep > 0) {
-                t->n_too_deep--;
-                return 0;
-        }
-        if (t->n_zones == 0) {
-                loss_counter_add(sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
-                return 0;
-        }
-        if (sink->trigger)
-                zone_trigger_judge(sink->trigger, t, time_ns);
-        t->n_zones--;
-        return 1;
 }
 
 int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct trace_event *event,

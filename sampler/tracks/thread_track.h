@@ -36,6 +36,7 @@ struct open_zone {
         uint32_t location;
         uint32_t path; /* id in the table ZONE_PATHS; 0 = not looked up yet */
         uint64_t begin_ns;
+        uint64_t frame_avma; /* of a probed function: of its call; 0 = the program's own zone */
 };
 
 /*
@@ -55,6 +56,7 @@ struct pending_event {
         uint32_t cut;      /* of a sample whose callstack is cut: its number at the stack_unwinder; else 0 */
         uint32_t syscall;  /* of a sample at a system call: its frame, which is the innermost; else 0 */
         bool shares_place; /* a sample of a group's member: its callstack is that of the sample before it */
+        uint64_t frame_avma;    /* of a begin or end of a probed function: of its call */
         struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
 };
 
@@ -90,6 +92,7 @@ struct thread_track {
 
         struct open_zone *zones; /* heap, owned; outermost first */
         size_t n_zones, zones_capacity;
+        size_t n_probed;     /* of these, calls of probed functions */
         uint64_t n_too_deep; /* zones open beyond the limit */
 
         struct pending_event *pending; /* heap, owned; in order of time */
@@ -125,6 +128,8 @@ struct thread_sink {
         struct zone_trigger *trigger;        /* is called as zones end; or NULL */
         enum stack_keeping keeping;          /* which copies of stacks are written, */
         uint64_t kept_bytes, kept_bytes_max; /* how much of them was, and may be */
+        uint64_t n_probed;                   /* calls of probed functions that were written, */
+        uint64_t n_without_end;              /* and those of them that ended with their caller */
         const struct thread_track *run;      /* the track whose run is open in the encoder; NULL = none */
 };
 
@@ -187,6 +192,10 @@ bool thread_track_find_level(const struct thread_track *t, uint64_t depth, uint6
 void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
                               uint64_t now_ns);
 
+/* The same, but calls of probed functions, and what lies outside of them, stay open. */
+void thread_track_close_own_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
+                                  uint64_t now_ns);
+
 /*
  * thread_track_enter_fiber() - the thread goes on as @fiber from @now_ns on
  * @n_open:  zones that are open on the fiber; the ends of all further ones that are open here were lost
@@ -236,7 +245,7 @@ static inline bool thread_track_begin_zone(struct thread_track *t, struct thread
 /* The same of an end. */
 static inline bool thread_track_end_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
 {
-        if (t->n_zones == 0 || t->n_too_deep > 0)
+        if (t->n_zones == 0 || t->n_too_deep > 0 || t->n_probed > 0)
                 return false;
         time_ns = thread_track_advance(t, sink, time_ns);
         if (__builtin_expect(sink->trigger != NULL, 0))

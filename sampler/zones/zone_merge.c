@@ -263,7 +263,7 @@ static int hand_over(struct zone_merge *m, struct ring *ring, const struct clien
         if (r < 0)
                 return r;
         thread_track_leave_fiber(ring->thread, m->sink, now_ns);
-        thread_track_close_zones(ring->thread, m->sink, 0, now_ns);
+        thread_track_close_own_zones(ring->thread, m->sink, 0, now_ns);
         return 0;
 }
 

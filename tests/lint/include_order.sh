@@ -31,6 +31,7 @@ allowed() { # folder -> the other folders and single files that it may include
         sampler/kernel)    echo symbolize instrument unwind sampler/pace sampler/bpf ;;
         sampler/proc)      echo symbolize instrument unwind sampler/pace sampler/kernel ;;
         sampler/switches)  echo symbolize instrument unwind sampler/pace sampler/bpf sampler/kernel sampler/proc ;;
+        sampler/probes)    echo symbolize instrument sampler/bpf sampler/kernel sampler/proc ;;
         sampler/rights)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc ;;
         sampler/events)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/rights ;;
         sampler/tracks)    echo symbolize instrument unwind sampler/pace sampler/kernel ;;
@@ -48,11 +49,11 @@ allowed() { # folder -> the other folders and single files that it may include
         sampler/zones)     echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/rights \
                                 sampler/events sampler/tracks sampler/keep sampler/tables sampler/stacks ;;
         sampler/merge)     echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/switches \
-                                sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
+                                sampler/probes sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
                                 sampler/tables sampler/jit sampler/images sampler/stacks sampler/zones ;;
         sampler/relay)     echo sampler/pace ;;
         sampler/recording) echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/switches \
-                                sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
+                                sampler/probes sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
                                 sampler/tables sampler/images sampler/stacks sampler/zones sampler/merge ;;
 
         analyze/clocks)    ;;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/bpf/probe_layout.h - what the BPF program of function probes and its loader have in common
+ *
+ * Way of the data:  function_probes.bpf -> [probe_layout] -> probe_source
+ */
+#ifndef SAMPLER_BPF_PROBE_LAYOUT_H
+#define SAMPLER_BPF_PROBE_LAYOUT_H
+
+#include <linux/types.h>
+
+#define PROBE_FUNCTIONS_MAX   1024
+#define PROBE_OWN             (PROBE_FUNCTIONS_MAX - 1) /* hyprof's own function, to measure a hit */
+#define PROBE_RING_BYTES      (1u << 23)
+#define PROBE_WAKE_SHARES     8 /* the reader is woken each time that another such part of the ring is full */
+#define PROBE_RING_HEAD_BYTES 8 /* of the kernel's, before each record */
+
+/* An instruction of a function, and its meaning. */
+enum probe_kind {
+        PROBE_BEGIN, /* the function's first one */
+        PROBE_END,   /* a return, or a jump to another function */
+        PROBE_JUMP,  /* a jump to where a register says: an end, unless that is in the function */
+};
+
+/* A probe's cookie: all that the program knows of the instruction. */
+#define PROBE_FUNCTION_BITS 10
+#define PROBE_KIND_BITS     2
+#define PROBE_REGISTER_BITS 4
+#define PROBE_OFFSET_BITS   24 /* of the instruction in its function; and the function's size */
+
+static inline __attribute__((unused)) __u64 probe_cookie(__u32 function, enum probe_kind kind, __u32 reg,
+                                                         __u64 offset, __u64 size)
+{
+        __u64 cookie = size;
+
+        cookie = cookie << PROBE_OFFSET_BITS | offset;
+        cookie = cookie << PROBE_REGISTER_BITS | reg;
+        cookie = cookie << PROBE_KIND_BITS | kind;
+        return cookie << PROBE_FUNCTION_BITS | function;
+}
+
+struct probe_record {
+        __u64 time_ns; /* CLOCK_MONOTONIC */
+        __u64 frame;   /* the stack pointer, where the return address lies: the same at begin and end */
+        __u32 pid, tid;
+        __u32 function;
+        __u32 kind; /* PROBE_BEGIN or PROBE_END */
+};
+
+struct probe_function_state {
+        __u64 n_hits; /* of recorded programs */
+        __u64 is_off; /* too many: no longer recorded */
+};
+
+enum probe_scope { PROBE_SCOPE_ALL, PROBE_SCOPE_CGROUP, PROBE_SCOPE_PROCESSES };
+
+/* Variables of the program. */
+struct probe_totals {
+        __u64 n_lost;   /* records without room */
+        __u64 n_others; /* hits of programs that are not recorded */
+};
+
+/* Constants of the program, set before it is loaded. */
+struct probe_settings {
+        __u32 scope; /* enum probe_scope */
+        __u32 unused;
+};
+
+#endif /* SAMPLER_BPF_PROBE_LAYOUT_H */

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/probes/probe_plan.h"
+
+#include "base/confinement.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "sampler/bpf/probe_layout.h"
+#include "symbolize/elf/demangle.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/function_bounds.h"
+#include "symbolize/index/code_index.h"
+#include "symbolize/index/debug_files.h"
+#include "symbolize/index/symbol_table.h"
+#include "symbolize/listing/branch_target.h"
+#include "symbolize/listing/disassembler.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FUNCTION_BYTES_MAX (UINT64_C(1) << PROBE_OFFSET_BITS)
+#define INSTRUCTION_MAX    15
+#define COLD_SUFFIX        ".cold" /* of the symbol of the part of a function that rarely runs */
+#define NOTRACK_PREFIX     0x3e    /* of an indirect jump: one of a switch statement */
+#define LISTED_MAX         (UINT32_C(1) << 20)
+
+struct finder {
+        const struct probe_finder_task *task;
+        struct elf_image *image;
+        struct debug_files *files;
+        struct function_bounds bounds;
+        struct symbol_table symbols;
+        struct code_index *index; /* NULL = there is no debug information */
+        struct disassembler *disassembler;
+        uint8_t *code; /* heap: of one function */
+        struct byte_buffer out, points;
+        uint32_t n_functions, n_left_out;
+};
+
+/* A part of a function: all of it, or its rarely executed part. */
+struct part {
+        uint64_t svma, end_svma;
+};
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+/* The place of the parameters in a readable C++ name, or its length: "ns::run(int) const" -> 7. */
+static size_t find_parameters(const char *name)
+{
+        size_t n = strlen(name), at = n;
+        const char *close = strrchr(name, ')');
+        int depth = 0;
+
+        if (!close)
+                return n;
+        for (at = (size_t)(close - name) + 1; at > 0; at--) {
+                depth += name[at - 1] == ')';
+                depth -= name[at - 1] == '(';
+                if (depth == 0)
+                        break;
+        }
+        return at > 1 ? at - 1 : n;
+}
+
+static bool matches(const char *pattern, const char *symbol, const char *shown)
+{
+        char *bare;
+        bool does;
+
+        if (fnmatch(pattern, symbol, 0) == 0 || fnmatch(pattern, shown, 0) == 0)
+                return true;
+        bare = strndup(shown, find_parameters(shown));
+        does = bare && fnmatch(pattern, bare, 0) == 0;
+        free(bare);
+        return does;
+}
+
+static char *show(const char *symbol)
+{
+        char *shown = demangle_symbol(symbol, demangle_rules_mangling(symbol));
+
+        return shown ? shown : strdup(symbol);
+}
+
+static bool is_stub(const char *name)
+{
+        const char *at = strrchr(name, '@');
+
+        return at && strcmp(at, "@plt") == 0;
+}
+
+/* A name is what the file says: no field of our lines may end in it. */
+static void add_text(struct byte_buffer *out, const char *text)
+{
+        for (; *text; text++)
+                byte_buffer_add_u8(out, (uint8_t)*text < ' ' ? '?' : (uint8_t)*text);
+}
+
+/* ---- instructions -------------------------------------------------------------------------------------- */
+
+static void add_point(struct finder *f, enum probe_kind kind, uint64_t svma, uint32_t reg,
+                      const struct part *function)
+{
+        for (size_t i = 0; i < f->image->n_segments; i++) {
+                const struct elf_image_segment *s = &f->image->segments[i];
+
+                if (s->executable && svma - s->svma < s->file_bytes)
+                        byte_buffer_add_format(&f->points,
+                                               "P\t%d\t%" PRIu64 "\t%u\t%" PRIu64 "\t%" PRIu64 "\n",
+                                               (int)kind, svma - s->svma + s->file_off, reg,
+                                               svma - function->svma, function->end_svma - function->svma);
+        }
+}
+
+static bool is_prefix(uint8_t byte)
+{
+        return byte == 0xf2 || byte == 0xf3 || byte == 0x66 || byte == NOTRACK_PREFIX ||
+               (byte & 0xf0) == 0x40;
+}
+
+static bool is_within(const struct part *part, uint64_t svma)
+{
+        return svma >= part->svma && svma < part->end_svma;
+}
+
+/*
+ * Says whether an instruction leaves its function: -1 no, else a kind of probe.  A jump through memory with
+ * an index is that of a switch statement; one without is a call of a virtual function or through the PLT.
+ */
+static int judge(const struct part parts[2], uint64_t svma, const uint8_t *bytes, size_t n, uint32_t *ret_reg)
+{
+        struct branch_target branch = branch_target_decode(EM_X86_64, svma, bytes, n);
+        uint32_t rex = 0;
+        size_t i = 0;
+
+        if (branch.kind == BRANCH_JUMP)
+                return is_within(&parts[0], branch.svma) || is_within(&parts[1], branch.svma) ? -1
+                                                                                              : PROBE_END;
+        for (; i < n && is_prefix(bytes[i]); i++) {
+                if (bytes[i] == NOTRACK_PREFIX)
+                        return -1;
+                rex = (bytes[i] & 0xf0) == 0x40 ? bytes[i] : 0;
+        }
+        if (i < n && (bytes[i] == 0xc3 || bytes[i] == 0xc2))
+                return PROBE_END;
+        if (i + 1 >= n || bytes[i] != 0xff || (bytes[i + 1] >> 3 & 7) != 4)
+                return -1;
+        *ret_reg = (bytes[i + 1] & 7) | (rex & 1) << 3;
+        if (bytes[i + 1] >> 6 == 3)
+                return PROBE_JUMP;
+        if ((bytes[i + 1] & 7) == 4 && i + 2 < n && ((bytes[i + 2] >> 3 & 7) != 4 || rex & 2))
+                return -1;
+        return PROBE_END;
+}
+
+/* Adds the ends of the function in @part, one of @parts.  Returns false if its code makes no sense. */
+static bool find_ends(struct finder *f, const struct part parts[2], const struct part *part)
+{
+        uint64_t n_bytes = part->end_svma - part->svma, at = 0, file_off = 0;
+        char text[DISASSEMBLER_TEXT_BYTES];
+        bool after_notrack = false;
+        size_t got = 0;
+
+        for (size_t i = 0; i < f->image->n_segments; i++) {
+                const struct elf_image_segment *s = &f->image->segments[i];
+
+                if (s->executable && part->svma - s->svma < s->file_bytes &&
+                    n_bytes <= s->file_bytes - (part->svma - s->svma))
+                        file_off = part->svma - s->svma + s->file_off;
+        }
+        if (file_off == 0 || n_bytes == 0 || n_bytes >= FUNCTION_BYTES_MAX ||
+            io_pread_full(f->task->file->fd, f->code, n_bytes, file_off, &got, NULL) < 0 || got != n_bytes)
+                return false;
+        while (at < n_bytes) {
+                uint64_t left = n_bytes - at;
+                size_t n = disassembler_decode(f->disassembler, part->svma + at, f->code + at,
+                                               left < INSTRUCTION_MAX ? left : INSTRUCTION_MAX, text);
+                uint32_t reg = 0;
+                int kind;
+
+                if (strncmp(text, ".byte", 5) == 0)
+                        return false;
+                kind = judge(parts, part->svma + at, f->code + at, n, &reg);
+                if (kind >= 0 && !after_notrack)
+                        add_point(f, (enum probe_kind)kind, part->svma + at, reg, &parts[0]);
+                after_notrack = n == 1 && f->code[at] == NOTRACK_PREFIX;
+                at += n;
+        }
+        return true;
+}
+
+/* The other part of a function: its symbol is the function's with ".cold" or ".cold.N". */
+static struct part find_cold(const struct finder *f, const char *symbol)
+{
+        size_t n = strlen(symbol);
+
+        for (size_t i = 0; i < f->symbols.n_entries; i++) {
+                const struct symbol_table_entry *e = &f->symbols.entries[i];
+
+                if (strncmp(e->name, symbol, n) == 0 &&
+                    strncmp(e->name + n, COLD_SUFFIX, sizeof(COLD_SUFFIX) - 1) == 0)
+                        return (struct part){ e->svma, e->end_svma };
+        }
+        return (struct part){ 0, 0 };
+}
+
+/* ---- functions ----------------------------------------------------------------------------------------- */
+
+static void add_function(struct finder *f, uint64_t svma, const char *shown)
+{
+        struct code_place places[16];
+        uint32_t n = f->index ? code_index_find(f->index, svma, places, 16) : 0;
+        const struct code_names *names = f->index ? code_index_names(f->index) : NULL;
+        struct code_declaration at = { .path = 0 };
+        const char *path = NULL;
+
+        if (n > 0 && n <= 16) {
+                at = code_names_declaration(names, places[n - 1].name);
+                path = at.path ? code_names_path(names, at.path) : NULL;
+        }
+        byte_buffer_add_format(&f->out, "F\t%" PRIu32 "\t", path ? at.line : 0);
+        add_text(&f->out, path ? path : "-");
+        byte_buffer_add_u8(&f->out, '\t');
+        add_text(&f->out, shown);
+        byte_buffer_add_u8(&f->out, '\n');
+}
+
+static void leave_out(struct finder *f, const char *shown, const char *why)
+{
+        f->n_left_out++;
+        byte_buffer_add_format(&f->out, "N\t");
+        add_text(&f->out, shown);
+        byte_buffer_add_format(&f->out, " has no zones: %s\n", why);
+}
+
+/* Adds a function with its probes, or a note why it has none. */
+static void probe(struct finder *f, const struct symbol_table_entry *e, const char *shown)
+{
+        const struct part parts[2] = { { e->svma, e->end_svma }, find_cold(f, e->name) };
+
+        byte_buffer_clear(&f->points);
+        if (e->is_open_ended || e->end_svma <= e->svma) {
+                leave_out(f, shown, "the file does not say where it ends");
+                return;
+        }
+        add_point(f, PROBE_BEGIN, e->svma, 0, &parts[0]);
+        if (!find_ends(f, parts, &parts[0]) ||
+            (parts[1].end_svma > parts[1].svma && !find_ends(f, parts, &parts[1]))) {
+                leave_out(f, shown, "its code has bytes that are no instructions");
+                return;
+        }
+        add_function(f, e->svma, shown);
+        byte_buffer_add(&f->out, f->points.data, f->points.used_bytes);
+        f->n_functions++;
+}
+
+/* The first of the names at @e that matches, readable: heap.  Returns 1, 0 if none does, -ENOMEM. */
+static int find_match(const struct finder *f, const struct symbol_table_entry *e, size_t *next_alias,
+                      char **ret_name)
+{
+        const struct symbol_table *t = &f->symbols;
+        const struct symbol_table_entry *name = e;
+
+        while (*next_alias < t->n_aliases && t->aliases[*next_alias].svma < e->svma)
+                ++*next_alias;
+        for (size_t i = *next_alias;; i++) {
+                char *shown = show(name->name);
+
+                if (!shown)
+                        return -ENOMEM;
+                if (matches(f->task->pattern, name->name, shown)) {
+                        *ret_name = shown;
+                        return 1;
+                }
+                free(shown);
+                if (i >= t->n_aliases || t->aliases[i].svma != e->svma)
+                        return 0;
+                name = &t->aliases[i];
+        }
+}
+
+static bool is_function(const struct symbol_table_entry *e)
+{
+        return !e->is_object && !e->is_label && !is_stub(e->name) && !strstr(e->name, COLD_SUFFIX);
+}
+
+/* Goes over the functions of the file that match; only counts without @does_probe. */
+static int each_match(struct finder *f, bool does_probe, uint32_t *ret_n)
+{
+        size_t next_alias = 0;
+        uint32_t n = 0;
+
+        for (size_t i = 0; i < f->symbols.n_entries; i++) {
+                const struct symbol_table_entry *e = &f->symbols.entries[i];
+                char *shown;
+                int r = is_function(e) ? find_match(f, e, &next_alias, &shown) : 0;
+
+                if (r < 0)
+                        return r;
+                if (r == 0)
+                        continue;
+                n++;
+                if (does_probe && f->task->request->lists_only)
+                        add_function(f, e->svma, shown);
+                else if (does_probe)
+                        probe(f, e, shown);
+                free(shown);
+        }
+        *ret_n = n;
+        return f->out.failed ? -ENOMEM : 0;
+}
+
+/* True if debug information has a function of such a name, which has no code of its own then. */
+static bool is_inlined(struct finder *f)
+{
+        struct code_names *names;
+
+        if (!f->index || code_index_complete(f->index, NULL) < 0)
+                return false;
+        names = code_index_names(f->index);
+        for (uint32_t id = 1; id < names->n_names; id++) {
+                const char *linkage = code_names_linkage(names, id), *shown = code_names_show(names, id);
+
+                if (linkage && shown && matches(f->task->pattern, linkage, shown))
+                        return true;
+        }
+        return false;
+}
+
+static int find_split(void *context, const char *name, const char *directory, uint64_t dwo_id,
+                      const struct debug_sections **ret_sections)
+{
+        return debug_files_find_split(context, name, directory, dwo_id, ret_sections);
+}
+
+static int open_file(struct finder *f, struct error *err)
+{
+        const struct disassembler_options options = { .machine = EM_X86_64, .is_64_bit = true };
+        struct code_index_source source = { .find_split = find_split };
+        GElf_Ehdr header;
+        int r = elf_image_open(f->task->file->fd, &f->image, err);
+
+        if (r < 0)
+                return r;
+        if (!gelf_getehdr(f->image->elf, &header) || header.e_machine != EM_X86_64)
+                return error_set(err, -ENOTSUP, "zones of functions need a program for x86-64");
+        r = debug_files_open(f->image, f->task->file->path, NULL, &f->files, err);
+        if (r == 0)
+                r = symbol_table_load(&f->symbols, f->files, &f->bounds, err);
+        if (r < 0)
+                return r;
+        source.context = f->files;
+        if (debug_files_find_sections(f->files, &source.sections, &source.bias, NULL) > 0) {
+                source.supplement = debug_files_find_supplement(f->files);
+                source.first_svma = elf_image_first_code(f->image);
+                r = code_index_new(&source, &f->index, err);
+        }
+        if (r < 0 || f->task->request->lists_only)
+                return r;
+        f->code = malloc(FUNCTION_BYTES_MAX);
+        return f->code ? disassembler_open(&options, &f->disassembler, err)
+                       : error_set(err, -ENOMEM, "no memory for code");
+}
+
+static int find(struct finder *f, struct error *err)
+{
+        const uint32_t n_max = f->task->request->lists_only ? LISTED_MAX : PROBE_PLAN_FUNCTIONS_MAX;
+        uint32_t n = 0;
+        int r = open_file(f, err);
+
+        if (r == 0)
+                r = each_match(f, false, &n);
+        if (r < 0)
+                return r;
+        if (n > n_max)
+                return error_set(err, -EOVERFLOW,
+                                 "%" PRIu32 " functions match, and at most %" PRIu32 " can be zones", n,
+                                 n_max);
+        if (n == 0 && f->symbols.n_entries == 0)
+                return error_set(err, -ENOENT, "the file has no names of functions (stripped)");
+        if (n == 0)
+                return error_set(err, -ENOENT,
+                                 is_inlined(f) ? "inlined everywhere: there is no code of its own to probe; "
+                                                 "__attribute__((noinline)) keeps it"
+                                               : "no function has such a name");
+        return each_match(f, true, &n);
+}
+
+int probe_finder_run(void *context, int pipe_fd)
+{
+        const struct probe_finder_task *task = context;
+        struct confinement_user user = { task->request->uid, task->request->gid };
+        struct finder f = { .task = task };
+        struct probe_file file = *task->file;
+        int fds[2] = { pipe_fd, file.fd };
+        struct error err = ERROR_NONE;
+        struct probe_finder_task own = { task->request, &file, task->pattern };
+        int r = confinement_enter(user, fds, 2, &err);
+
+        file.fd = fds[1];
+        f.task = &own;
+        if (r == 0)
+                r = find(&f, &err);
+        if (r < 0) {
+                byte_buffer_clear(&f.out);
+                byte_buffer_add_format(&f.out, "E\t%d\t", -r);
+                add_text(&f.out, err.text);
+                byte_buffer_add_u8(&f.out, '\n');
+        }
+        /* the process ends: what else it has is freed with it */
+        return io_write_all(fds[0], f.out.data, f.out.used_bytes, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/probes/probe_plan.h"
+
+#include "base/array.h"
+#include "base/child_answer.h"
+#include "base/error.h"
+#include "sampler/bpf/probe_layout.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ANSWER_BYTES_MAX (UINT32_C(1) << 26)
+#define FIELDS_MAX       6
+
+/* Splits a line at its tabs.  Returns how many fields it has. */
+static size_t split(char *line, char *fields[FIELDS_MAX])
+{
+        size_t n = 0;
+
+        while (n < FIELDS_MAX) {
+                fields[n++] = line;
+                line = strchr(line, '\t');
+                if (!line)
+                        break;
+                *line++ = '\0';
+        }
+        return n;
+}
+
+static int add_function(struct probe_plan *plan, uint32_t file, char *fields[FIELDS_MAX])
+{
+        struct probe_function *f;
+        int r = array_reserve(&plan->functions, &plan->functions_capacity, plan->n_functions + 1, sizeof(*f));
+
+        if (r < 0)
+                return r;
+        f = &plan->functions[plan->n_functions];
+        *f = (struct probe_function){ .line = (uint32_t)strtoul(fields[1], NULL, 10),
+                                      .file = file,
+                                      .name = strdup(fields[3]) };
+        if (!f->name)
+                return -ENOMEM;
+        plan->n_functions++;
+        f->source = strcmp(fields[2], "-") == 0 ? NULL : strdup(fields[2]);
+        return 0;
+}
+
+static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
+{
+        uint64_t number[FIELDS_MAX];
+        uint32_t function = (uint32_t)plan->n_functions - 1;
+        int r;
+
+        for (size_t i = 1; i < FIELDS_MAX; i++)
+                number[i] = strtoull(fields[i], NULL, 10);
+        if (number[1] > PROBE_JUMP || number[3] >> PROBE_REGISTER_BITS || number[4] >> PROBE_OFFSET_BITS ||
+            number[5] >> PROBE_OFFSET_BITS)
+                return -EBADMSG;
+        r = array_reserve(&plan->points, &plan->points_capacity, plan->n_points + 1, sizeof(*plan->points));
+        if (r < 0)
+                return r;
+        plan->points[plan->n_points++] = (struct probe_point){
+                .file_off = number[2],
+                .function = function,
+                .cookie = probe_cookie(function, (enum probe_kind)number[1], (uint32_t)number[3], number[4],
+                                       number[5]),
+        };
+        return 0;
+}
+
+/* Takes one line of the child's; nothing in it is trusted. */
+static int take_line(struct probe_plan *plan, uint32_t file, char *line, struct error *err)
+{
+        char *fields[FIELDS_MAX];
+        size_t n = split(line, fields);
+
+        if (fields[0][0] == 'F' && n == 4)
+                return add_function(plan, file, fields);
+        if (fields[0][0] == 'P' && n == FIELDS_MAX && plan->n_functions > 0)
+                return add_point(plan, fields);
+        if (fields[0][0] == 'N' && n == 2) {
+                byte_buffer_add_format(&plan->notes, "%s\n", fields[1]);
+                return 0;
+        }
+        if (fields[0][0] == 'E' && n == 3 && strtoul(fields[1], NULL, 10) - 1 < 4095)
+                return error_set(err, -(int)strtoul(fields[1], NULL, 10), "%s", fields[2]);
+        return -EBADMSG;
+}
+
+static int take_answer(struct probe_plan *plan, uint32_t file, const struct probe_plan_request *request,
+                       struct byte_buffer *answer, struct error *err)
+{
+        size_t n_before = plan->n_functions;
+        char *at, *end;
+        int r = 0;
+
+        byte_buffer_add_u8(answer, '\0');
+        if (answer->failed)
+                return -ENOMEM;
+        for (at = (char *)answer->data; r == 0 && (end = strchr(at, '\n')); at = end + 1) {
+                *end = '\0';
+                r = take_line(plan, file, at, err);
+        }
+        if (r < 0)
+                return r;
+        if (plan->n_functions == n_before)
+                return error_set(err, -ENOENT, "none of its functions can be a zone: %.200s",
+                                 plan->notes.used_bytes > 0 ? strtok((char *)plan->notes.data, "\n") : "");
+        if (!request->lists_only &&
+            (plan->n_functions > PROBE_PLAN_FUNCTIONS_MAX || plan->n_points > PROBE_PLAN_POINTS_MAX))
+                return error_set(
+                        err, -EOVERFLOW, "%zu functions with %zu probes; at most %d and %d are possible",
+                        plan->n_functions, plan->n_points, PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX);
+        return 0;
+}
+
+static int ask_child(struct probe_plan *plan, const struct probe_plan_request *request, const char *pattern,
+                     struct error *err)
+{
+        uint32_t file = (uint32_t)plan->n_files - 1;
+        struct probe_finder_task task = { request, &plan->files[file], pattern };
+        struct byte_buffer answer = { .data = NULL };
+        int r = child_answer_take("the reader of functions", probe_finder_run, &task, ANSWER_BYTES_MAX,
+                                  &answer, err);
+
+        if (r == 0)
+                r = take_answer(plan, file, request, &answer, err);
+        byte_buffer_deinit(&answer);
+        return r;
+}
+
+int probe_plan_add(struct probe_plan *plan, const struct probe_plan_request *request, struct error *err)
+{
+        const char *mark = strchr(request->words, '!');
+        const char *pattern = mark ? mark + 1 : request->words;
+        struct probe_file *file = &plan->files[plan->n_files];
+        int r;
+
+        if (pattern[0] == '\0')
+                return error_set(err, -EINVAL, "there is no name of a function after the !");
+        if (plan->n_files == PROBE_PLAN_FILES_MAX)
+                return error_set(err, -EOVERFLOW, "more than %d patterns", PROBE_PLAN_FILES_MAX);
+        r = probe_file_open(request, request->words, mark ? (size_t)(mark - request->words) : 0, file, err);
+        if (r < 0)
+                return r;
+        plan->n_files++;
+        r = ask_child(plan, request, pattern, err);
+        return r < 0 && (!err || err->code == 0)
+                       ? error_set(err, r, "the functions of %s cannot be read", file->path)
+                       : r;
+}
+
+void probe_plan_deinit(struct probe_plan *plan)
+{
+        for (size_t i = 0; i < plan->n_files; i++) {
+                (void)close(plan->files[i].fd);
+                free(plan->files[i].path);
+        }
+        for (size_t i = 0; i < plan->n_functions; i++) {
+                free(plan->functions[i].name);
+                free(plan->functions[i].source);
+        }
+        free(plan->functions);
+        free(plan->points);
+        byte_buffer_deinit(&plan->notes);
+        *plan = (struct probe_plan){ .n_files = 0 };
+}

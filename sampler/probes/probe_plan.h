@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/probes/probe_plan.h - which instructions tell that a function of a program begins and ends
+ *
+ * Way of the data:  'module!pattern', ELF file -> [probe_plan] -> probe_source
+ *
+ * The file is read in a child without rights (symbols, debug information, instructions).  A function begins
+ * at its first instruction and ends at its returns and at jumps to other functions.  The return address is
+ * never replaced, as the kernel's return probes do: C++ exceptions, Go and call stacks would not survive.
+ * For x86-64.
+ */
+#ifndef SAMPLER_PROBES_PROBE_PLAN_H
+#define SAMPLER_PROBES_PROBE_PLAN_H
+
+#include "base/byte_buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBE_PLAN_FUNCTIONS_MAX 1000 /* of all patterns together */
+#define PROBE_PLAN_POINTS_MAX    16384
+#define PROBE_PLAN_FILES_MAX     32
+
+struct error;
+
+/* A file whose functions are probed. */
+struct probe_file {
+        int fd;     /* owned */
+        char *path; /* heap: as its programs call it */
+};
+
+struct probe_function {
+        char *name;   /* heap: for people */
+        char *source; /* heap; NULL = not known */
+        uint32_t line;
+        uint32_t file;     /* index */
+        uint32_t location; /* id in the table LOCATIONS; set by the recorder */
+        uint64_t n_taken;  /* records, since `since_ns` */
+        uint64_t since_ns;
+        bool is_off; /* it was switched off: too many calls */
+};
+
+struct probe_point {
+        uint64_t file_off;
+        uint64_t cookie; /* probe_cookie() */
+        uint32_t function;
+};
+
+/* Zero-initialised is empty and valid. */
+struct probe_plan {
+        struct probe_file files[PROBE_PLAN_FILES_MAX];
+        size_t n_files;
+        struct probe_function *functions; /* heap */
+        size_t n_functions, functions_capacity;
+        struct probe_point *points; /* heap */
+        size_t n_points, points_capacity;
+        struct byte_buffer notes; /* lines for people: functions that were left out, and why */
+};
+
+struct probe_plan_request {
+        const char *words;   /* 'module!pattern', or 'pattern' for the program itself */
+        const char *program; /* path of the command's file; NULL = there is no command */
+        uint32_t pid;        /* of a running process, whose files are meant; 0 = the command's */
+        uint32_t uid, gid;   /* whom the child becomes, if it is root */
+        bool lists_only;     /* the names, without their instructions */
+};
+
+/*
+ * probe_plan_add() - adds the functions that a pattern names
+ * Blocks until the child has answered; the process must have one thread.
+ * Returns 0; -ENOENT if there is no such file or function, or if it was inlined everywhere; -EOVERFLOW for
+ * too many; -ENOTSUP on other machines; -EINVAL for words without a pattern; -ENOMEM, -errno.
+ */
+int probe_plan_add(struct probe_plan *plan, const struct probe_plan_request *request, struct error *err);
+
+void probe_plan_deinit(struct probe_plan *plan);
+
+/*
+ * sampler/probes/probe_file.c - which file 'module' means
+ *
+ * Way of the data:  command, /proc/PID/maps -> [probe_file] -> probe_plan
+ *
+ * A path; else the name of the program; else of a library that the process has mapped or, of a command, that
+ * lies where the loader looks for the program's libraries.  `libz.so` means libz.so.1 as well.
+ */
+
+/* Returns 0 with an open file, -ENOENT or -errno. */
+int probe_file_open(const struct probe_plan_request *request, const char *module, size_t module_bytes,
+                    struct probe_file *ret_file, struct error *err);
+
+/*
+ * sampler/probes/probe_finder.c - reads the functions of one file, in the child
+ *
+ * Way of the data:  ELF file -> [probe_finder] -> pipe -> probe_plan
+ *
+ * Its answer is lines of fields with tabs between them:
+ *   F <line> <source file or -> <name>        a function, followed by its
+ *   P <kind> <offset in the file> <register> <offset in the function> <size of the function>
+ *   N <words>                                 a function that was left out
+ *   E <errno> <words>                         nothing can be done
+ */
+
+struct probe_finder_task {
+        const struct probe_plan_request *request;
+        const struct probe_file *file;
+        const char *pattern;
+};
+
+/* child_answer_run: @context is a probe_finder_task. */
+int probe_finder_run(void *context, int pipe_fd);
+
+#endif /* SAMPLER_PROBES_PROBE_PLAN_H */

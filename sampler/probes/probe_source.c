@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/probes/probe_source.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "instrument/tick_clock.h"
+#include "sampler/bpf/probe_layout.h"
+#include "sampler/kernel/bpf_programs.h"
+#include "sampler/kernel/monotonic_clock.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/probes/probe_plan.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ABLE_KERNELS "Linux 5.15"
+#define OWN_CALLS    32 /* of hyprof's own function, to measure a hit */
+#define OWN_ROUNDS   8
+#define BUSY_BIT     (UINT32_C(1) << 31) /* of the length before a record: it is being written */
+#define DISCARD_BIT  (UINT32_C(1) << 30) /* the same: it is none */
+
+struct probe_source {
+        struct probe_plan *plan;
+        struct bpf_object *object;
+        struct bpf_program *program;
+        struct bpf_link **links;              /* heap: of the plan's points; NULL = it is not set */
+        int ring_fd, functions_fd, totals_fd; /* borrowed from `object` */
+        unsigned long *consumer;              /* mappings of the ring, owned */
+        const unsigned long *producer;
+        const uint8_t *data; /* behind `producer`, twice in a row */
+        uint64_t at, until;  /* where the next record is; what was there when we looked */
+        uint64_t rate_max, hit_ns;
+        bool looked, has_record;
+        struct perf_record record;
+        struct tick_clock clock; /* its ticks are nanoseconds of CLOCK_MONOTONIC */
+};
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+static struct bpf_map *map_of(const struct probe_source *s, const char *name)
+{
+        return bpf_object__find_map_by_name(s->object, name);
+}
+
+static int configure(struct probe_source *s, const struct probe_source_options *options)
+{
+        struct probe_settings settings = { .scope = options->cgroup_fd >= 0      ? PROBE_SCOPE_CGROUP
+                                                    : options->processes_fd >= 0 ? PROBE_SCOPE_PROCESSES
+                                                                                 : PROBE_SCOPE_ALL };
+        int r = bpf_map__set_initial_value(map_of(s, ".rodata"), &settings, sizeof(settings));
+
+        if (r == 0 && settings.scope == PROBE_SCOPE_PROCESSES)
+                r = bpf_map__reuse_fd(map_of(s, "processes"), options->processes_fd);
+        return r;
+}
+
+static int map_ring(struct probe_source *s)
+{
+        size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        void *at;
+
+        s->ring_fd = bpf_map__fd(map_of(s, "probe_ring"));
+        at = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->ring_fd, 0);
+        if (at == MAP_FAILED)
+                return -errno;
+        s->consumer = at;
+        at = mmap(NULL, page_bytes + 2 * PROBE_RING_BYTES, PROT_READ, MAP_SHARED, s->ring_fd,
+                  (off_t)page_bytes);
+        if (at == MAP_FAILED)
+                return -errno;
+        s->producer = at;
+        s->data = (const uint8_t *)at + page_bytes;
+        return 0;
+}
+
+static int load(struct probe_source *s, const struct probe_source_options *options, struct error *err)
+{
+        const struct bpf_object_open_opts opts = { .sz = sizeof(opts), .object_name = "hyprof_probes" };
+        const uint32_t key = 0;
+        int r;
+
+        bpf_words_silence_libbpf();
+        s->object = bpf_object__open_mem(probe_program, probe_program_bytes, &opts);
+        if (!s->object)
+                return bpf_words_explain(-errno, "read the program of function zones", ABLE_KERNELS, err);
+        r = configure(s, options);
+        if (r == 0)
+                r = bpf_object__load(s->object);
+        if (r == 0)
+                r = map_ring(s);
+        if (r == 0 && options->cgroup_fd >= 0 &&
+            bpf_map_update_elem(bpf_map__fd(map_of(s, "cgroups")), &key, &options->cgroup_fd, BPF_ANY) < 0)
+                r = -errno;
+        if (r < 0)
+                return bpf_words_explain(r, "load the program of function zones", ABLE_KERNELS, err);
+        s->program = bpf_object__find_program_by_name(s->object, "on_probe");
+        s->functions_fd = bpf_map__fd(map_of(s, "functions"));
+        s->totals_fd = bpf_map__fd(map_of(s, ".bss"));
+        return 0;
+}
+
+/* Sets one probe, in all programs that map the file. */
+static struct bpf_link *set_probe(const struct probe_source *s, int fd, uint64_t file_off, uint64_t cookie)
+{
+        const struct bpf_uprobe_opts opts = { .sz = sizeof(opts), .bpf_cookie = cookie };
+        char path[32];
+
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        return bpf_program__attach_uprobe_opts(s->program, -1, path, file_off, &opts);
+}
+
+static void unset_function(struct probe_source *s, uint32_t function)
+{
+        for (size_t i = 0; i < s->plan->n_points; i++) {
+                if (s->plan->points[i].function != function || !s->links[i])
+                        continue;
+                (void)bpf_link__destroy(s->links[i]);
+                s->links[i] = NULL;
+        }
+}
+
+/* A function is probed at all of its points or not at all. */
+static int set_probes(struct probe_source *s, struct error *err)
+{
+        struct probe_plan *plan = s->plan;
+        size_t n_set = 0;
+        int last = 0;
+
+        for (size_t i = 0; i < plan->n_points; i++) {
+                const struct probe_point *p = &plan->points[i];
+                struct probe_function *f = &plan->functions[p->function];
+
+                if (f->is_off)
+                        continue;
+                s->links[i] = set_probe(s, plan->files[f->file].fd, p->file_off, p->cookie);
+                if (s->links[i])
+                        continue;
+                last = errno;
+                f->is_off = true;
+                unset_function(s, p->function);
+                byte_buffer_add_format(
+                        &plan->notes,
+                        "%s has no zones: the kernel cannot set a probe at an instruction of it "
+                        "(errno %d)\n",
+                        f->name, last);
+        }
+        for (size_t i = 0; i < plan->n_functions; i++)
+                n_set += !plan->functions[i].is_off;
+        if (n_set > 0)
+                return 0;
+        return last == EPERM || last == EACCES
+                       ? bpf_words_explain(-EPERM, "set probes", ABLE_KERNELS, err)
+                       : error_set(err, -ENOENT,
+                                   "the kernel cannot set a probe in any of these functions (errno %d)",
+                                   last);
+}
+
+/* ---- what a hit costs ---------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void own_function(void)
+{
+        __asm__ volatile("" ::: "memory");
+}
+
+struct own_place {
+        uint64_t file_off;
+};
+
+static int find_own(struct dl_phdr_info *info, size_t n_bytes, void *context)
+{
+        struct own_place *place = context;
+        uint64_t at = (uint64_t)(uintptr_t)own_function - info->dlpi_addr;
+
+        (void)n_bytes;
+        for (size_t i = 0; i < info->dlpi_phnum; i++)
+                if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+                    at - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_filesz)
+                        place->file_off = at - info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_offset;
+        return 1; /* the first one is the program */
+}
+
+/* The shortest round counts: nothing disturbed it. */
+static uint64_t measure_hit(const struct probe_source *s)
+{
+        struct own_place place = { .file_off = 0 };
+        uint64_t best_ns = UINT64_MAX;
+        struct bpf_link *link;
+        char path[] = "/proc/self/exe";
+        const struct bpf_uprobe_opts opts = { .sz = sizeof(opts),
+                                              .bpf_cookie = probe_cookie(PROBE_OWN, PROBE_BEGIN, 0, 0, 0) };
+
+        (void)dl_iterate_phdr(find_own, &place);
+        link = place.file_off ? bpf_program__attach_uprobe_opts(s->program, -1, path, place.file_off, &opts)
+                              : NULL;
+        if (!link)
+                return 0;
+        for (int round = 0; round < OWN_ROUNDS; round++) {
+                uint64_t ns = clock_raw_ns();
+
+                for (int i = 0; i < OWN_CALLS; i++)
+                        own_function();
+                ns = (clock_raw_ns() - ns) / OWN_CALLS;
+                best_ns = ns < best_ns ? ns : best_ns;
+        }
+        (void)bpf_link__destroy(link);
+        return best_ns;
+}
+
+int probe_source_open(const struct probe_source_options *options, struct probe_source **ret_source,
+                      struct error *err)
+{
+        struct probe_source *s = calloc(1, sizeof(*s));
+        int code;
+
+        if (!s)
+                return error_set(err, -ENOMEM, "no memory for zones of functions");
+        s->ring_fd = -1;
+        s->plan = options->plan;
+        s->rate_max = options->rate_max;
+        s->links = calloc(s->plan->n_points + 1, sizeof(*s->links));
+        code = s->links ? load(s, options, err) : error_set(err, -ENOMEM, "no memory for zones of functions");
+        if (code == 0) {
+                monotonic_clock_pair(&s->clock);
+                s->hit_ns = measure_hit(s);
+                code = set_probes(s, err);
+        }
+        if (code < 0) {
+                probe_source_close(s);
+                return code;
+        }
+        *ret_source = s;
+        return 0;
+}
+
+void probe_source_stop(struct probe_source *s)
+{
+        for (size_t i = 0; s && i < s->plan->n_points; i++) {
+                if (s->links[i])
+                        (void)bpf_link__destroy(s->links[i]);
+                s->links[i] = NULL;
+        }
+}
+
+void probe_source_close(struct probe_source *s)
+{
+        size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+        if (!s)
+                return;
+        if (s->links)
+                probe_source_stop(s);
+        if (s->consumer)
+                (void)munmap(s->consumer, page_bytes);
+        if (s->producer)
+                (void)munmap((void *)(uintptr_t)s->producer, page_bytes + 2 * PROBE_RING_BYTES);
+        bpf_object__close(s->object);
+        free(s->links);
+        free(s);
+}
+
+int probe_source_fd(const struct probe_source *s)
+{
+        return s ? s->ring_fd : -1;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* Too many calls: the function is no longer probed; those that are open end with their callers. */
+static void limit(struct probe_source *s, struct probe_function *f, uint32_t function, uint64_t now_ns)
+{
+        struct probe_function_state state = { .is_off = 1 };
+
+        if (now_ns - f->since_ns >= NS_PER_S) {
+                f->since_ns = now_ns;
+                f->n_taken = 0;
+        }
+        if (++f->n_taken <= 2 * s->rate_max || f->is_off)
+                return;
+        f->is_off = true;
+        if (bpf_map_lookup_elem(s->functions_fd, &function, &state) == 0) {
+                state.is_off = 1;
+                (void)bpf_map_update_elem(s->functions_fd, &function, &state, BPF_ANY);
+        }
+        unset_function(s, function);
+        byte_buffer_add_format(&s->plan->notes, "%s was switched off: more than %llu calls in a second\n",
+                               f->name, (unsigned long long)s->rate_max);
+}
+
+/* Reads the record at `at`.  Returns false if it is not to be taken. */
+static bool decode(struct probe_source *s, const uint8_t *bytes, uint32_t n_bytes)
+{
+        struct probe_record from;
+        struct probe_function *f;
+
+        if (n_bytes != sizeof(from))
+                return false;
+        memcpy(&from, bytes, sizeof(from));
+        if (from.function >= s->plan->n_functions)
+                return false;
+        f = &s->plan->functions[from.function];
+        s->record = (struct perf_record){
+                .kind = PERF_RECORD_KIND_PROBE,
+                .pid = from.pid,
+                .tid = from.tid,
+                .time_ns = tick_clock_to_ns(&s->clock, from.time_ns),
+                .probe = { .frame_avma = from.frame, .location = f->location, .ends = from.kind == PROBE_END }
+        };
+        limit(s, f, from.function, s->record.time_ns);
+        return true;
+}
+
+static void look(struct probe_source *s)
+{
+        /* Pairs with the release of the kernel's ring buffer. */
+        s->until = __atomic_load_n(s->producer, __ATOMIC_ACQUIRE);
+        monotonic_clock_pair(&s->clock);
+        s->looked = true;
+}
+
+/* Goes to the next whole record.  Returns whether there is one. */
+static bool fill(struct probe_source *s)
+{
+        while (!s->has_record && s->at < s->until) {
+                const uint8_t *head = s->data + (s->at & (PROBE_RING_BYTES - 1));
+                /* Pairs with the kernel's exchange when a record is whole. */
+                uint32_t length = __atomic_load_n((const uint32_t *)(const void *)head, __ATOMIC_ACQUIRE);
+                uint32_t n_bytes = length & ~(BUSY_BIT | DISCARD_BIT);
+
+                if (length & BUSY_BIT)
+                        return false;
+                s->has_record = !(length & DISCARD_BIT) && decode(s, head + PROBE_RING_HEAD_BYTES, n_bytes);
+                s->at += (n_bytes + PROBE_RING_HEAD_BYTES + 7) & ~UINT64_C(7);
+        }
+        return s->has_record;
+}
+
+int probe_source_peek(struct probe_source *s, uint64_t until_ns, const struct perf_record **ret_record)
+{
+        if (!s)
+                return 0;
+        if (!s->looked)
+                look(s);
+        if (fill(s) && s->record.time_ns <= until_ns) {
+                *ret_record = &s->record;
+                return 1;
+        }
+        /* Pairs with the acquire of the kernel's reservation; a record that waits was copied out. */
+        __atomic_store_n(s->consumer, s->at, __ATOMIC_RELEASE);
+        s->looked = false;
+        return 0;
+}
+
+void probe_source_consume(struct probe_source *s)
+{
+        s->has_record = false;
+}
+
+void probe_source_count(const struct probe_source *s, struct probe_counts *ret_counts)
+{
+        struct probe_totals totals = { .n_lost = 0 };
+        struct probe_function_state state;
+        const uint32_t key = 0;
+
+        *ret_counts = (struct probe_counts){ .hit_ns = s->hit_ns };
+        if (bpf_map_lookup_elem(s->totals_fd, &key, &totals) == 0) {
+                ret_counts->n_lost = totals.n_lost;
+                ret_counts->n_others = totals.n_others;
+        }
+        for (uint32_t i = 0; i < s->plan->n_functions; i++)
+                if (bpf_map_lookup_elem(s->functions_fd, &i, &state) == 0)
+                        ret_counts->n_hits += state.n_hits;
+}
+
+size_t probe_source_count_bytes(const struct probe_source *s)
+{
+        return s ? PROBE_RING_BYTES : 0;
+}
