@@ -484,8 +484,8 @@ enum trace_loss_reason {
         X(24, SILENT_COUNTERS, "no samples of an event: its counter counts, but its interrupt never comes") \
         X(25, OUT_OF_REACH, "programs with other rights, or that may not be read, were not recorded")       \
         X(27, CPU_QUOTA, "a CPU quota (cgroup) throttled the program")                                      \
-        X(28, PROBES, "calls of functions were recorded as zones (--zone-function)")                        \
-        X(29, NO_PROBE, "a function that --zone-function names has not all of its zones")
+        X(28, PROBES, "functions and static probes were recorded (--zone-function, --zone-usdt, --usdt)")   \
+        X(29, NO_PROBE, "a function or static probe was not recorded, or not to the end")
 
 #define TRACE_NOTICE_COUNT 30
 

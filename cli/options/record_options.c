@@ -14,17 +14,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_HZ       997 /* prime: a round rate would sample in step with timers */
-#define HZ_MAX           100000
-#define RING_BYTES_MIN   UINT64_C(4096)
-#define RING_BYTES_MAX   (UINT64_C(960) << 20)
-#define EMBED_BYTES_MAX  (UINT64_C(1) << 36)
-#define FLIGHT_BYTES_MIN (UINT64_C(1) << 20)
-#define FLIGHT_BYTES_MAX (UINT64_C(1) << 36)
-#define FLIGHT_BYTES     (UINT64_C(1) << 29) /* the size of a ring that is given only as a time */
-#define FLIGHT_NS_MIN    (NS_PER_S / 10)
-#define DUMPS_DEFAULT    10
-
+#define DEFAULT_HZ             997 /* prime: a round rate would sample in step with timers */
+#define HZ_MAX                 100000
+#define RING_BYTES_MIN         UINT64_C(4096)
+#define RING_BYTES_MAX         (UINT64_C(960) << 20)
+#define EMBED_BYTES_MAX        (UINT64_C(1) << 36)
+#define FLIGHT_BYTES_MIN       (UINT64_C(1) << 20)
+#define FLIGHT_BYTES_MAX       (UINT64_C(1) << 36)
+#define FLIGHT_BYTES           (UINT64_C(1) << 29) /* the size of a ring that is given only as a time */
+#define FLIGHT_NS_MIN          (NS_PER_S / 10)
+#define DUMPS_DEFAULT          10
 #define ZONE_FUNCTION_RATE     100000
 #define ZONE_FUNCTION_RATE_MAX 1000000000
 #define DUMPS_MAX              1000
@@ -57,7 +56,9 @@ enum {
         LETTER_KEEP_STACKS_MAX,
         LETTER_OFF_CPU,
         LETTER_SYSCALLS,
-        LETTER_ZONE_FUNCTION,
+        LETTER_ZONE_FUNCTION, /* these three as enum probe_wish_kind */
+        LETTER_ZONE_USDT,
+        LETTER_USDT,
         LETTER_ZONE_FUNCTION_LIMIT,
         LETTER_IDLE,
         LETTER_NO_SWITCHES,
@@ -139,6 +140,9 @@ static const struct option_row option_rows[] = {
         { LETTER_ZONE_FUNCTION, "zone-function", "MODULE!PATTERN",
           "record each call of these functions as a zone, without rebuilding: 'query_*', 'libfoo.so!ns::run*'; up to 32 "
           "times; needs root, or CAP_BPF and CAP_PERFMON; each call costs some microseconds" },
+        { LETTER_ZONE_USDT, "zone-usdt", "MODULE!BEGIN,END",
+          "record zones from one static probe (SDT, USDT) to another, with arguments: 'query__start,query__done'" },
+        { LETTER_USDT, "usdt", "MODULE!NAMES", "record static probes as messages: 'postgresql:lock*'" },
         { LETTER_ZONE_FUNCTION_LIMIT, "zone-function-limit", "N",
           "switch a function off that is called more than N times in a second; default: 100000" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
@@ -222,7 +226,7 @@ static const struct option_group groups[] = {
           "stack-size keep-stacks keep-stacks-max embed-max source-dir" },
         { "Events that the program reports", "zones frames messages plots memory locks devices",
           "client-ring" },
-        { "Zones of programs as they are", "zone-function", "zone-function-limit" },
+        { "Zones of programs as they are", "zone-function zone-usdt usdt", "zone-function-limit" },
         { "When it ends", "delay max-size ring trigger", "max-dumps mode ignore-child-status" },
         { "On another machine", "on deploy sudo debug-dir", "sysroot" },
         { "From another machine", "listen", "no-wait buffer drop linger" },
@@ -429,13 +433,13 @@ static int take_trigger(struct record_options *options, const char *value)
         return ring_trigger_init(&options->triggers[options->n_triggers++], value);
 }
 
-static int take_function(struct record_options *options, const char *value)
+static int take_probe(struct record_options *options, enum probe_wish_kind kind, const char *value)
 {
-        if (options->n_zone_functions == RECORD_OPTIONS_FUNCTIONS_MAX) {
-                complain("error: --zone-function: more than %d", RECORD_OPTIONS_FUNCTIONS_MAX);
+        if (options->n_probes == RECORD_OPTIONS_PROBES_MAX) {
+                complain("error: more than %d functions and static probes", RECORD_OPTIONS_PROBES_MAX);
                 return -EINVAL;
         }
-        options->zone_functions[options->n_zone_functions++] = value;
+        options->probes[options->n_probes++] = (struct probe_wish){ .kind = kind, .words = value };
         return 0;
 }
 
@@ -586,7 +590,9 @@ static int take_own_option(struct record_options *options, int letter, const cha
         case LETTER_TRIGGER:
                 return take_trigger(options, value);
         case LETTER_ZONE_FUNCTION:
-                return take_function(options, value);
+        case LETTER_ZONE_USDT:
+        case LETTER_USDT:
+                return take_probe(options, (enum probe_wish_kind)(letter - LETTER_ZONE_FUNCTION), value);
         case LETTER_ZONE_FUNCTION_LIMIT:
                 return take_number("--zone-function-limit", value, ZONE_FUNCTION_RATE_MAX,
                                    &options->zone_function_rate);

@@ -13,6 +13,7 @@
 #include "sampler/events/event_scope.h"
 #include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/unwind_request.h"
+#include "sampler/probes/probe_plan.h"
 #include "sampler/tracks/zone_trigger.h"
 #include "symbolize/listing/source_rule.h"
 
@@ -45,7 +46,7 @@ struct zone_trigger_rule ring_trigger_rule(const struct ring_trigger *t);
 
 #define RECORD_OPTIONS_TRIGGERS_MAX 8
 
-#define RECORD_OPTIONS_FUNCTIONS_MAX 32 /* patterns of functions */
+#define RECORD_OPTIONS_PROBES_MAX 32 /* patterns of functions and static probes */
 
 struct record_options {
         const char *path;
@@ -79,8 +80,8 @@ struct record_options {
         bool has_rate, has_period;  /* -F, -c */
         bool to_stdout;             /* -o -: standard output gets the trace and nothing else */
         bool ring;                  /* only the end is kept */
-        const char *zone_functions[RECORD_OPTIONS_FUNCTIONS_MAX]; /* borrowed: patterns of functions */
-        size_t n_zone_functions;
+        struct probe_wish probes[RECORD_OPTIONS_PROBES_MAX]; /* words borrowed */
+        size_t n_probes;
         uint64_t zone_function_rate; /* calls a second of one function, before it is switched off */
         bool off_cpu;
         bool no_switches;

@@ -28,6 +28,14 @@ struct {
         __type(value, struct probe_function_state);
 } functions SEC(".maps");
 
+/* Where static probes have their arguments. */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, PROBE_SPECS_MAX);
+        __type(key, __u32);
+        __type(value, struct probe_spec);
+} specs SEC(".maps");
+
 /* The recorded cgroup. */
 struct {
         __uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
@@ -64,14 +72,110 @@ static __always_inline bool leaves(const struct probe_registers *regs, __u64 coo
 }
 
 /* Wakes the reader as a share of the ring becomes full, not for each record. */
-static __always_inline __u64 wake_flag(void)
+static __always_inline __u64 wake_flag(__u64 record_bytes)
 {
-        __u64 n_bytes = sizeof(struct probe_record) + PROBE_RING_HEAD_BYTES;
+        __u64 n_bytes = record_bytes + PROBE_RING_HEAD_BYTES;
         __u64 share = PROBE_RING_BYTES / PROBE_WAKE_SHARES;
 
         return (bpf_ringbuf_query(&probe_ring, BPF_RB_AVAIL_DATA) & (share - 1)) + n_bytes >= share
                        ? BPF_RB_FORCE_WAKEUP
                        : BPF_RB_NO_WAKEUP;
+}
+
+/* Signed or not, as it was declared. */
+static __always_inline __u64 widen(__u64 value, const struct probe_arg *arg)
+{
+        __u32 shift = 64 - 8 * arg->size;
+
+        if (shift > 63)
+                return value;
+        return arg->is_signed ? (__u64)((__s64)(value << shift) >> shift) : value << shift >> shift;
+}
+
+/* Returns whether it could be read. */
+static __always_inline bool read_argument(const struct probe_registers *regs, const struct probe_arg *arg,
+                                          __u64 *ret_value)
+{
+        __u64 at;
+
+        *ret_value = arg->offset;
+        if (arg->kind == PROBE_ARG_CONSTANT)
+                return true;
+        if (arg->kind == PROBE_ARG_UNKNOWN)
+                return false;
+        at = probe_register(regs, arg->reg);
+        if (arg->kind == PROBE_ARG_REGISTER) {
+                *ret_value = widen(at >> (arg->offset & 63), arg);
+                return true;
+        }
+        at += arg->offset;
+        if (arg->scale)
+                at += probe_register(regs, arg->index_reg) * arg->scale;
+        if (bpf_probe_read_user(ret_value, sizeof(*ret_value), (const void *)at) < 0)
+                return false;
+        *ret_value = widen(*ret_value, arg);
+        return true;
+}
+
+/* The texts are what the program has there now: it may point anywhere. */
+static __always_inline void read_arguments(const struct probe_registers *regs, const struct probe_spec *spec,
+                                           struct probe_long_record *to)
+{
+#pragma unroll
+        for (int i = 0; i < PROBE_ARGS_MAX; i++) {
+                const struct probe_arg *arg = &spec->args[i];
+                __u64 value = 0;
+                bool is_known;
+
+                to->arguments.text_bytes[i] = 0;
+                if (arg->kind == PROBE_ARG_NONE)
+                        continue;
+                to->record.n_args = i + 1;
+                is_known = read_argument(regs, arg, &value);
+                to->arguments.values[i] = value;
+                if (!is_known)
+                        to->arguments.text_bytes[i] = PROBE_TEXT_UNKNOWN;
+                else if (arg->size == 8 && value >= PROBE_USER_MIN && value < PROBE_USER_END)
+                        to->arguments.text_bytes[i] = bpf_probe_read_user_str(
+                                to->arguments.texts[i], PROBE_TEXT_BYTES, (const void *)value);
+        }
+}
+
+static __always_inline void fill(const struct probe_registers *regs, struct probe_record *record,
+                                 __u64 cookie, __u64 task)
+{
+        __u32 kind = cookie >> PROBE_FUNCTION_BITS & ((1 << PROBE_KIND_BITS) - 1);
+
+        record->time_ns = bpf_ktime_get_ns();
+        record->frame = PROBE_SP(regs);
+        record->pid = task >> 32;
+        record->tid = task;
+        record->function = cookie & ((1 << PROBE_FUNCTION_BITS) - 1);
+        record->kind = kind == PROBE_JUMP ? PROBE_END : kind;
+        record->n_args = 0;
+        record->unused = 0;
+}
+
+/* A static probe with its arguments. */
+static __always_inline int report_static(const struct probe_registers *regs, __u64 cookie, __u64 task)
+{
+        __u32 number = cookie >> (PROBE_FUNCTION_BITS + PROBE_KIND_BITS + PROBE_REGISTER_BITS) &
+                       ((1 << PROBE_OFFSET_BITS) - 1);
+        const struct probe_spec *spec = bpf_map_lookup_elem(&specs, &number);
+        struct probe_long_record *record;
+
+        if (!spec)
+                return 0;
+        record = bpf_ringbuf_reserve(&probe_ring, sizeof(*record), 0);
+        if (!record) {
+                __sync_fetch_and_add(&totals.n_lost, 1);
+                return 0;
+        }
+        fill(regs, &record->record, cookie, task);
+        record->record.kind |= PROBE_IS_STATIC;
+        read_arguments(regs, spec, record);
+        bpf_ringbuf_submit(record, wake_flag(sizeof(*record)));
+        return 0;
 }
 
 SEC("uprobe")
@@ -91,6 +195,10 @@ int on_probe(struct probe_registers *regs)
         if (!state || state->is_off)
                 return 0;
         __sync_fetch_and_add(&state->n_hits, 1);
+        if (kind != PROBE_JUMP &&
+            cookie >> (PROBE_FUNCTION_BITS + PROBE_KIND_BITS + PROBE_REGISTER_BITS + PROBE_OFFSET_BITS) ==
+                    PROBE_STATIC)
+                return report_static(regs, cookie, task);
         if (kind == PROBE_JUMP && !leaves(regs, cookie))
                 return 0;
         record = bpf_ringbuf_reserve(&probe_ring, sizeof(*record), 0);
@@ -98,12 +206,7 @@ int on_probe(struct probe_registers *regs)
                 __sync_fetch_and_add(&totals.n_lost, 1);
                 return 0;
         }
-        record->time_ns = bpf_ktime_get_ns();
-        record->frame = PROBE_SP(regs);
-        record->pid = task >> 32;
-        record->tid = task;
-        record->function = function;
-        record->kind = kind == PROBE_BEGIN ? PROBE_BEGIN : PROBE_END;
-        bpf_ringbuf_submit(record, wake_flag());
+        fill(regs, record, cookie, task);
+        bpf_ringbuf_submit(record, wake_flag(sizeof(*record)));
         return 0;
 }

@@ -20,6 +20,40 @@ enum probe_kind {
         PROBE_BEGIN, /* the function's first one */
         PROBE_END,   /* a return, or a jump to another function */
         PROBE_JUMP,  /* a jump to where a register says: an end, unless that is in the function */
+        PROBE_MARK,  /* of no function: a static probe that becomes a message */
+};
+
+/*
+ * A static probe (SDT) has its arguments where the compiler had them: registers, memory, constants.  Its
+ * cookie has the number of this description in place of the offset, and a size of PROBE_STATIC.
+ */
+#define PROBE_STATIC     1
+#define PROBE_SPECS_MAX  1024
+#define PROBE_ARGS_MAX   4
+#define PROBE_TEXT_BYTES 512 /* of the text that an argument may point to, with its NUL */
+#define PROBE_USER_MIN   4096
+#define PROBE_USER_END   (1ull << 47)
+
+enum probe_arg_kind {
+        PROBE_ARG_NONE,
+        PROBE_ARG_UNKNOWN,
+        PROBE_ARG_CONSTANT,
+        PROBE_ARG_REGISTER,
+        PROBE_ARG_MEMORY
+};
+
+struct probe_arg {
+        __s64 offset; /* the constant, or what is added to the registers */
+        __u8 kind;    /* enum probe_arg_kind */
+        __u8 reg, index_reg;
+        __u8 scale; /* of index_reg; 0 = none */
+        __u8 size;  /* 1, 2, 4, 8 */
+        __u8 is_signed;
+        __u8 unused[2];
+};
+
+struct probe_spec {
+        struct probe_arg args[PROBE_ARGS_MAX];
 };
 
 /* A probe's cookie: all that the program knows of the instruction. */
@@ -44,7 +78,24 @@ struct probe_record {
         __u64 frame;   /* the stack pointer, where the return address lies: the same at begin and end */
         __u32 pid, tid;
         __u32 function;
-        __u32 kind; /* PROBE_BEGIN or PROBE_END */
+        __u32 kind;   /* PROBE_BEGIN, PROBE_END or PROBE_MARK; and PROBE_IS_STATIC */
+        __u32 n_args; /* struct probe_arguments follow */
+        __u32 unused;
+};
+
+#define PROBE_TEXT_UNKNOWN (-4096) /* the argument could not be read */
+
+#define PROBE_IS_STATIC 0x100u /* of `kind` */
+
+struct probe_arguments {
+        __u64 values[PROBE_ARGS_MAX];
+        __s32 text_bytes[PROBE_ARGS_MAX]; /* with a NUL; 0 and less: it points to no memory, or: */
+        char texts[PROBE_ARGS_MAX][PROBE_TEXT_BYTES];
+};
+
+struct probe_long_record {
+        struct probe_record record;
+        struct probe_arguments arguments;
 };
 
 struct probe_function_state {

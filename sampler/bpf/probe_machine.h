@@ -85,7 +85,8 @@ static __always_inline __u64 probe_register(const struct probe_registers *regs, 
         case 15:
                 PROBE_LOAD(value, regs, r15);
                 break;
-        default: /* 4, the stack pointer */
+        default: /* 4 */
+                PROBE_LOAD(value, regs, sp);
                 break;
         }
         return value;

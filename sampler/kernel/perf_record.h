@@ -152,6 +152,10 @@ struct perf_record {
                         uint64_t frame_avma; /* where the return address lies, in this call */
                         uint32_t location;   /* id in LOCATIONS: of the function */
                         bool ends;           /* else it begins */
+                        bool is_message;     /* neither: a static probe that stands for itself */
+                        bool is_static;      /* a static probe, not a function: it has no frame of its own */
+                        const char *text;    /* its arguments; borrowed */
+                        size_t text_bytes;
                 } probe;
                 uint64_t n_lost;
         };

@@ -296,17 +296,45 @@ int sample_records_take_syscall(struct kernel_side *s, const struct perf_record 
         return r < 0 ? r : add(s, thread, rec, &meaning);
 }
 
+#define MESSAGE_SEVERITY_INFO 2 /* format/trace_event.h */
+
+/* Queues the text of a static probe: after its zone has begun, or as a message. */
+static int add_probe_text(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec)
+{
+        struct pending_event pending = { .event = { .op = rec->probe.is_message ? TRACE_OP_MESSAGE_TEXT
+                                                                                : TRACE_OP_ZONE_TEXT,
+                                                    .time_ns = rec->time_ns },
+                                         .frame_avma = rec->probe.frame_avma };
+        int r;
+
+        if (rec->probe.text_bytes == 0 || rec->probe.ends)
+                return 0;
+        pending.copy = kept_copy_of_text(rec->probe.text, rec->probe.text_bytes, &s->kept_bytes);
+        if (!pending.copy)
+                return 0;
+        pending.event.operand[0] = rec->probe.text_bytes;
+        if (rec->probe.is_message)
+                pending.event.message_text.severity = MESSAGE_SEVERITY_INFO;
+        r = process_table_add_pending(s->recording->processes, thread, &pending);
+        if (r < 0)
+                kept_copy_free(pending.copy);
+        return r;
+}
+
 int sample_records_take_probe(struct kernel_side *s, const struct perf_record *rec)
 {
         struct pending_event pending = { .event = { .op = rec->probe.ends ? TRACE_OP_ZONE_END
                                                                           : TRACE_OP_ZONE_BEGIN,
                                                     .time_ns = rec->time_ns },
-                                         .frame_avma = rec->probe.frame_avma };
+                                         .frame_avma = rec->probe.frame_avma,
+                                         .is_static = rec->probe.is_static };
         struct thread_track *thread = NULL;
         int r = kernel_side_find_thread(s, rec, &thread);
 
+        if (r < 0 || !thread || thread->exits)
+                return r;
         pending.event.zone_begin.location = rec->probe.location; /* of an end, to find its begin */
-        return r < 0 || !thread || thread->exits
-                       ? r
-                       : process_table_add_pending(s->recording->processes, thread, &pending);
+        if (!rec->probe.is_message)
+                r = process_table_add_pending(s->recording->processes, thread, &pending);
+        return r < 0 ? r : add_probe_text(s, thread, rec);
 }

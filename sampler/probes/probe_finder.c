@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/bpf/probe_layout.h"
+#include "sampler/probes/static_probes.h"
 #include "symbolize/elf/demangle.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/elf/function_bounds.h"
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@
 #define INSTRUCTION_MAX    15
 #define COLD_SUFFIX        ".cold" /* of the symbol of the part of a function that rarely runs */
 #define NOTRACK_PREFIX     0x3e    /* of an indirect jump: one of a switch statement */
+#define NAME_LENGTH        128     /* of a static probe and of its provider */
 #define LISTED_MAX         (UINT32_C(1) << 20)
 
 struct finder {
@@ -108,10 +111,10 @@ static void add_point(struct finder *f, enum probe_kind kind, uint64_t svma, uin
                 const struct elf_image_segment *s = &f->image->segments[i];
 
                 if (s->executable && svma - s->svma < s->file_bytes)
-                        byte_buffer_add_format(&f->points,
-                                               "P\t%d\t%" PRIu64 "\t%u\t%" PRIu64 "\t%" PRIu64 "\n",
-                                               (int)kind, svma - s->svma + s->file_off, reg,
-                                               svma - function->svma, function->end_svma - function->svma);
+                        byte_buffer_add_format(
+                                &f->points, "P\t%d\t%" PRIu64 "\t%u\t%" PRIu64 "\t%" PRIu64 "\n", (int)kind,
+                                svma - s->svma + s->file_off, reg, svma - function->svma,
+                                kind == PROBE_JUMP ? function->end_svma - function->svma : 0);
         }
 }
 
@@ -347,6 +350,8 @@ static int open_file(struct finder *f, struct error *err)
                 return r;
         if (!gelf_getehdr(f->image->elf, &header) || header.e_machine != EM_X86_64)
                 return error_set(err, -ENOTSUP, "zones of functions need a program for x86-64");
+        if (f->task->request->kind != PROBE_WISH_FUNCTION)
+                return 0;
         r = debug_files_open(f->image, f->task->file->path, NULL, &f->files, err);
         if (r == 0)
                 r = symbol_table_load(&f->symbols, f->files, &f->bounds, err);
@@ -365,12 +370,150 @@ static int open_file(struct finder *f, struct error *err)
                        : error_set(err, -ENOMEM, "no memory for code");
 }
 
+/* ---- static probes ------------------------------------------------------------------------------------- */
+
+/* Is it named so?  @pattern: a glob, with "provider:" before it or not. */
+static bool is_named(const struct static_probe *p, const char *pattern, size_t n)
+{
+        char whole[2 * NAME_LENGTH], wanted[NAME_LENGTH];
+
+        if (n >= sizeof(wanted) || strlen(p->provider) + strlen(p->name) + 2 > sizeof(whole))
+                return false;
+        (void)snprintf(wanted, sizeof(wanted), "%.*s", (int)n, pattern);
+        (void)snprintf(whole, sizeof(whole), "%s:%s", p->provider, p->name);
+        return fnmatch(wanted, strchr(wanted, ':') ? whole : p->name, 0) == 0;
+}
+
+static bool find_file_off(const struct finder *f, uint64_t svma, uint64_t *ret_off)
+{
+        for (size_t i = 0; i < f->image->n_segments; i++) {
+                const struct elf_image_segment *s = &f->image->segments[i];
+
+                if (svma - s->svma >= s->file_bytes)
+                        continue;
+                *ret_off = svma - s->svma + s->file_off;
+                return true;
+        }
+        return false;
+}
+
+static void add_static(struct finder *f, enum probe_kind kind, const struct static_probe *p)
+{
+        uint64_t at, semaphore = 0;
+
+        if (!find_file_off(f, p->svma, &at) ||
+            (p->semaphore_svma != 0 && !find_file_off(f, p->semaphore_svma, &semaphore)))
+                return;
+        byte_buffer_add_format(&f->out, "S\t%d\t%" PRIu64 "\t%" PRIu64 "\t", (int)kind, at, semaphore);
+        add_text(&f->out, p->arguments);
+        byte_buffer_add_u8(&f->out, '\n');
+}
+
+static void add_title(struct finder *f, const char *words, size_t n)
+{
+        char title[2 * NAME_LENGTH];
+
+        (void)snprintf(title, sizeof(title), "%.*s", (int)n, words);
+        byte_buffer_add_format(&f->out, "F\t0\t-\t");
+        add_text(&f->out, title);
+        byte_buffer_add_u8(&f->out, '\n');
+}
+
+/* Adds all places of a probe.  Returns how many there are. */
+static uint32_t add_places(struct finder *f, enum probe_kind kind, const char *pattern, size_t n)
+{
+        struct static_probe p;
+        uint32_t n_found = 0;
+        size_t at = 0;
+
+        while (static_probes_next(f->image, &at, &p) == 1) {
+                if (!is_named(&p, pattern, n))
+                        continue;
+                n_found++;
+                add_static(f, kind, &p);
+        }
+        return n_found;
+}
+
+/* What both have in common is the zone's name: "query__start,query__done" is "query". */
+static size_t common_part(const char *begin, size_t n_begin, const char *end)
+{
+        size_t n = 0;
+
+        while (n < n_begin && begin[n] == end[n])
+                n++;
+        while (n > 0 && strchr("_-:", begin[n - 1]))
+                n--;
+        return n > 0 ? n : n_begin;
+}
+
+static const char *without_provider(const char *name, size_t n)
+{
+        const char *colon = memchr(name, ':', n);
+
+        return colon ? colon + 1 : name;
+}
+
+static int find_static_zone(struct finder *f, struct error *err)
+{
+        const char *begin = f->task->pattern, *comma = strchr(begin, ',');
+        const char *title;
+        size_t n_title, n = comma ? (size_t)(comma - begin) : 0;
+
+        if (n == 0 || comma[1] == '\0')
+                return error_set(err, -EINVAL, "not two names with a comma between them");
+        title = without_provider(begin, n);
+        n_title = n - (size_t)(title - begin);
+        add_title(f, title, common_part(title, n_title, without_provider(comma + 1, strlen(comma + 1))));
+        if (add_places(f, PROBE_BEGIN, begin, n) == 0)
+                return error_set(err, -ENOENT, "the file has no static probe (SDT) %.*s", (int)n, begin);
+        if (add_places(f, PROBE_END, comma + 1, strlen(comma + 1)) == 0)
+                return error_set(err, -ENOENT, "the file has no static probe (SDT) %s", comma + 1);
+        return 0;
+}
+
+/* True for the first place of a probe. */
+static bool is_first(const struct finder *f, const struct static_probe *p)
+{
+        struct static_probe other;
+        size_t at = 0;
+
+        while (static_probes_next(f->image, &at, &other) == 1)
+                if (strcmp(other.name, p->name) == 0 && strcmp(other.provider, p->provider) == 0)
+                        return other.svma == p->svma;
+        return false;
+}
+
+static int find_messages(struct finder *f, struct error *err)
+{
+        struct static_probe p;
+        uint32_t n_found = 0;
+        size_t at = 0;
+
+        while (static_probes_next(f->image, &at, &p) == 1) {
+                char name[2 * NAME_LENGTH];
+
+                if (!is_named(&p, f->task->pattern, strlen(f->task->pattern)) || !is_first(f, &p))
+                        continue;
+                (void)snprintf(name, sizeof(name), "%s:%s", p.provider, p.name);
+                add_title(f, name, strlen(name));
+                n_found++;
+                if (!f->task->request->lists_only)
+                        (void)add_places(f, PROBE_MARK, name, strlen(name));
+        }
+        return n_found > 0 ? 0 : error_set(err, -ENOENT, "the file has no such static probe (SDT)");
+}
+
 static int find(struct finder *f, struct error *err)
 {
         const uint32_t n_max = f->task->request->lists_only ? LISTED_MAX : PROBE_PLAN_FUNCTIONS_MAX;
         uint32_t n = 0;
         int r = open_file(f, err);
 
+        if (r == 0 && f->task->request->kind == PROBE_WISH_STATIC_ZONE)
+                return find_static_zone(f, err);
+        if (r == 0 && f->task->request->kind == PROBE_WISH_MESSAGE)
+                return find_messages(f, err);
         if (r == 0)
                 r = each_match(f, false, &n);
         if (r < 0)

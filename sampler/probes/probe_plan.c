@@ -5,6 +5,7 @@
 #include "base/child_answer.h"
 #include "base/error.h"
 #include "sampler/bpf/probe_layout.h"
+#include "sampler/probes/static_probes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -72,6 +73,30 @@ static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
         return 0;
 }
 
+static int add_static(struct probe_plan *plan, char *fields[FIELDS_MAX])
+{
+        uint64_t kind = strtoull(fields[1], NULL, 10);
+        uint32_t function = (uint32_t)plan->n_functions - 1, number = (uint32_t)plan->n_specs;
+        int r;
+
+        if (kind > PROBE_MARK || number == PROBE_SPECS_MAX)
+                return kind > PROBE_MARK ? -EBADMSG : -EOVERFLOW;
+        r = array_reserve(&plan->points, &plan->points_capacity, plan->n_points + 1, sizeof(*plan->points));
+        if (r == 0)
+                r = array_reserve(&plan->specs, &plan->specs_capacity, plan->n_specs + 1,
+                                  sizeof(*plan->specs));
+        if (r < 0)
+                return r;
+        static_probes_parse(fields[4], &plan->specs[plan->n_specs++]);
+        plan->points[plan->n_points++] = (struct probe_point){
+                .file_off = strtoull(fields[2], NULL, 10),
+                .semaphore_off = strtoull(fields[3], NULL, 10),
+                .function = function,
+                .cookie = probe_cookie(function, (enum probe_kind)kind, 0, number, PROBE_STATIC),
+        };
+        return 0;
+}
+
 /* Takes one line of the child's; nothing in it is trusted. */
 static int take_line(struct probe_plan *plan, uint32_t file, char *line, struct error *err)
 {
@@ -82,6 +107,8 @@ static int take_line(struct probe_plan *plan, uint32_t file, char *line, struct 
                 return add_function(plan, file, fields);
         if (fields[0][0] == 'P' && n == FIELDS_MAX && plan->n_functions > 0)
                 return add_point(plan, fields);
+        if (fields[0][0] == 'S' && n == 5 && plan->n_functions > 0)
+                return add_static(plan, fields);
         if (fields[0][0] == 'N' && n == 2) {
                 byte_buffer_add_format(&plan->notes, "%s\n", fields[1]);
                 return 0;
@@ -166,6 +193,7 @@ void probe_plan_deinit(struct probe_plan *plan)
         }
         free(plan->functions);
         free(plan->points);
+        free(plan->specs);
         byte_buffer_deinit(&plan->notes);
         *plan = (struct probe_plan){ .n_files = 0 };
 }

@@ -23,6 +23,7 @@
 #define PROBE_PLAN_FILES_MAX     32
 
 struct error;
+struct probe_spec;
 
 /* A file whose functions are probed. */
 struct probe_file {
@@ -43,7 +44,8 @@ struct probe_function {
 
 struct probe_point {
         uint64_t file_off;
-        uint64_t cookie; /* probe_cookie() */
+        uint64_t semaphore_off; /* of a static probe: of what tells the program that it is probed; 0 = none */
+        uint64_t cookie;        /* probe_cookie() */
         uint32_t function;
 };
 
@@ -55,10 +57,25 @@ struct probe_plan {
         size_t n_functions, functions_capacity;
         struct probe_point *points; /* heap */
         size_t n_points, points_capacity;
+        struct probe_spec *specs; /* heap: where static probes have their arguments */
+        size_t n_specs, specs_capacity;
         struct byte_buffer notes; /* lines for people: functions that were left out, and why */
 };
 
+/* The kind of zones that an option names. */
+enum probe_wish_kind {
+        PROBE_WISH_FUNCTION,    /* "pattern": calls of functions */
+        PROBE_WISH_STATIC_ZONE, /* "begin,end": from one static probe to another */
+        PROBE_WISH_MESSAGE,     /* "provider:pattern": messages of static probes */
+};
+
+struct probe_wish {
+        enum probe_wish_kind kind;
+        const char *words; /* with "module!" before them, or of the program itself */
+};
+
 struct probe_plan_request {
+        enum probe_wish_kind kind;
         const char *words;   /* 'module!pattern', or 'pattern' for the program itself */
         const char *program; /* path of the command's file; NULL = there is no command */
         uint32_t pid;        /* of a running process, whose files are meant; 0 = the command's */
@@ -97,6 +114,7 @@ int probe_file_open(const struct probe_plan_request *request, const char *module
  * Its answer is lines of fields with tabs between them:
  *   F <line> <source file or -> <name>        a function, followed by its
  *   P <kind> <offset in the file> <register> <offset in the function> <size of the function>
+ *   S <kind> <offset in the file> <offset of the semaphore> <arguments, as in the note>    or a static probe
  *   N <words>                                 a function that was left out
  *   E <errno> <words>                         nothing can be done
  */

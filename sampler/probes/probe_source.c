@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/probes/probe_source.h"
 
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "instrument/tick_clock.h"
@@ -13,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +41,9 @@ struct probe_source {
         uint64_t rate_max, hit_ns;
         bool looked, has_record;
         struct perf_record record;
-        struct tick_clock clock; /* its ticks are nanoseconds of CLOCK_MONOTONIC */
+        struct probe_arguments arguments; /* scratch */
+        struct byte_buffer text;          /* of the record */
+        struct tick_clock clock;          /* its ticks are nanoseconds of CLOCK_MONOTONIC */
 };
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
@@ -100,6 +104,9 @@ static int load(struct probe_source *s, const struct probe_source_options *optio
                 r = -errno;
         if (r < 0)
                 return bpf_words_explain(r, "load the program of function zones", ABLE_KERNELS, err);
+        for (uint32_t i = 0; i < s->plan->n_specs; i++)
+                if (bpf_map_update_elem(bpf_map__fd(map_of(s, "specs")), &i, &s->plan->specs[i], BPF_ANY) < 0)
+                        return bpf_words_explain(-errno, "describe arguments", ABLE_KERNELS, err);
         s->program = bpf_object__find_program_by_name(s->object, "on_probe");
         s->functions_fd = bpf_map__fd(map_of(s, "functions"));
         s->totals_fd = bpf_map__fd(map_of(s, ".bss"));
@@ -107,13 +114,15 @@ static int load(struct probe_source *s, const struct probe_source_options *optio
 }
 
 /* Sets one probe, in all programs that map the file. */
-static struct bpf_link *set_probe(const struct probe_source *s, int fd, uint64_t file_off, uint64_t cookie)
+static struct bpf_link *set_probe(const struct probe_source *s, int fd, const struct probe_point *point)
 {
-        const struct bpf_uprobe_opts opts = { .sz = sizeof(opts), .bpf_cookie = cookie };
+        const struct bpf_uprobe_opts opts = { .sz = sizeof(opts),
+                                              .bpf_cookie = point->cookie,
+                                              .ref_ctr_offset = point->semaphore_off };
         char path[32];
 
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        return bpf_program__attach_uprobe_opts(s->program, -1, path, file_off, &opts);
+        return bpf_program__attach_uprobe_opts(s->program, -1, path, point->file_off, &opts);
 }
 
 static void unset_function(struct probe_source *s, uint32_t function)
@@ -139,7 +148,7 @@ static int set_probes(struct probe_source *s, struct error *err)
 
                 if (f->is_off)
                         continue;
-                s->links[i] = set_probe(s, plan->files[f->file].fd, p->file_off, p->cookie);
+                s->links[i] = set_probe(s, plan->files[f->file].fd, p);
                 if (s->links[i])
                         continue;
                 last = errno;
@@ -261,6 +270,7 @@ void probe_source_close(struct probe_source *s)
         if (s->producer)
                 (void)munmap((void *)(uintptr_t)s->producer, page_bytes + 2 * PROBE_RING_BYTES);
         bpf_object__close(s->object);
+        byte_buffer_deinit(&s->text);
         free(s->links);
         free(s);
 }
@@ -293,25 +303,64 @@ static void limit(struct probe_source *s, struct probe_function *f, uint32_t fun
                                f->name, (unsigned long long)s->rate_max);
 }
 
+/* Bytes that people can read, and something at all. */
+static bool is_text(const char *bytes, int32_t n_bytes)
+{
+        if (n_bytes < 2 || n_bytes > PROBE_TEXT_BYTES)
+                return false;
+        for (int32_t i = 0; i < n_bytes - 1; i++)
+                if ((unsigned char)bytes[i] < ' ' && !strchr("\t\n\r", bytes[i]))
+                        return false;
+        return true;
+}
+
+/* The arguments as words: a text that one points to, else its number. */
+static void put_arguments(struct probe_source *s, const struct probe_arguments *from, uint32_t n_args)
+{
+        for (uint32_t i = 0; i < n_args; i++) {
+                if (s->text.used_bytes > 0)
+                        byte_buffer_add(&s->text, i == 0 ? ": " : ", ", 2);
+                if (from->text_bytes[i] == PROBE_TEXT_UNKNOWN)
+                        byte_buffer_add(&s->text, "?", 1);
+                else if (is_text(from->texts[i], from->text_bytes[i]))
+                        byte_buffer_add(&s->text, from->texts[i], (size_t)from->text_bytes[i] - 1);
+                else if (from->values[i] >= PROBE_USER_MIN && from->text_bytes[i] != 0)
+                        byte_buffer_add_format(&s->text, "0x%" PRIx64, (uint64_t)from->values[i]);
+                else
+                        byte_buffer_add_format(&s->text, "%" PRId64, (int64_t)from->values[i]);
+        }
+}
+
 /* Reads the record at `at`.  Returns false if it is not to be taken. */
 static bool decode(struct probe_source *s, const uint8_t *bytes, uint32_t n_bytes)
 {
         struct probe_record from;
         struct probe_function *f;
 
-        if (n_bytes != sizeof(from))
+        if (n_bytes < sizeof(from))
                 return false;
         memcpy(&from, bytes, sizeof(from));
-        if (from.function >= s->plan->n_functions)
+        if (from.function >= s->plan->n_functions || from.n_args > PROBE_ARGS_MAX)
                 return false;
         f = &s->plan->functions[from.function];
-        s->record = (struct perf_record){
-                .kind = PERF_RECORD_KIND_PROBE,
-                .pid = from.pid,
-                .tid = from.tid,
-                .time_ns = tick_clock_to_ns(&s->clock, from.time_ns),
-                .probe = { .frame_avma = from.frame, .location = f->location, .ends = from.kind == PROBE_END }
-        };
+        byte_buffer_clear(&s->text);
+        if (from.kind == (PROBE_MARK | PROBE_IS_STATIC))
+                byte_buffer_add(&s->text, f->name, strlen(f->name));
+        if (n_bytes == sizeof(struct probe_long_record) && from.n_args > 0) {
+                memcpy(&s->arguments, bytes + sizeof(from), sizeof(s->arguments));
+                put_arguments(s, &s->arguments, from.n_args);
+        }
+        s->record = (struct perf_record){ .kind = PERF_RECORD_KIND_PROBE,
+                                          .pid = from.pid,
+                                          .tid = from.tid,
+                                          .time_ns = tick_clock_to_ns(&s->clock, from.time_ns) };
+        s->record.probe.frame_avma = from.frame;
+        s->record.probe.location = f->location;
+        s->record.probe.ends = (from.kind & ~PROBE_IS_STATIC) == PROBE_END;
+        s->record.probe.is_message = (from.kind & ~PROBE_IS_STATIC) == PROBE_MARK;
+        s->record.probe.is_static = (from.kind & PROBE_IS_STATIC) != 0;
+        s->record.probe.text = (const char *)s->text.data;
+        s->record.probe.text_bytes = s->text.failed ? 0 : s->text.used_bytes;
         limit(s, f, from.function, s->record.time_ns);
         return true;
 }

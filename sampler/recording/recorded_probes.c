@@ -34,12 +34,17 @@ static int add_location(struct probe_function *f, struct trace_dictionary *dicti
 int recorded_probes_plan(struct recorded_probes *p, const struct recorded_probes_request *request,
                          struct trace_dictionary *dictionary, struct error *err)
 {
+        static const char *const options[] = { [PROBE_WISH_FUNCTION] = "--zone-function",
+                                               [PROBE_WISH_STATIC_ZONE] = "--zone-usdt",
+                                               [PROBE_WISH_MESSAGE] = "--usdt" };
         char program[PATH_MAX];
         bool has_program = request->command && command_find_file(request->command, program, NULL) == 0;
         int r = 0;
 
-        for (size_t i = 0; i < request->n_words; i++) {
-                const struct probe_plan_request one = { .words = request->words[i],
+        for (size_t i = 0; i < request->n_wishes; i++) {
+                const struct probe_wish *wish = &request->wishes[i];
+                const struct probe_plan_request one = { .kind = wish->kind,
+                                                        .words = wish->words,
                                                         .program = has_program ? program : NULL,
                                                         .pid = request->pid,
                                                         .uid = request->uid,
@@ -47,7 +52,7 @@ int recorded_probes_plan(struct recorded_probes *p, const struct recorded_probes
 
                 r = probe_plan_add(&p->plan, &one, err);
                 if (r < 0)
-                        return error_prefix(err, r, "--zone-function '%s'", request->words[i]);
+                        return error_prefix(err, r, "%s '%s'", options[wish->kind], wish->words);
         }
         for (size_t i = 0; r == 0 && i < p->plan.n_functions; i++)
                 r = add_location(&p->plan.functions[i], dictionary);
@@ -119,8 +124,9 @@ int recorded_probes_describe(const struct recorded_probes *p, const struct threa
         probe_source_count(p->source, &n);
         cost_ns = n.n_hits * n.hit_ns;
         used = snprintf(words, sizeof(words),
-                        "%" PRIu64 " hits of %zu functions, about %.1f ms of the programs' time", n.n_hits,
-                        p->plan.n_functions, (double)cost_ns / 1e6);
+                        "%" PRIu64
+                        " hits of %zu functions and static probes, about %.1f ms of the programs' time",
+                        n.n_hits, p->plan.n_functions, (double)cost_ns / 1e6);
         if (cpu_ns > 0)
                 used += snprintf(words + used, sizeof(words) - (size_t)used, ", %.1f%% of %.3g s",
                                  100 * (double)cost_ns / (double)cpu_ns, (double)cpu_ns / NS_PER_S);

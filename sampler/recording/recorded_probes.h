@@ -28,8 +28,8 @@ struct recorded_probes {
 
 /* The request of the user. */
 struct recorded_probes_request {
-        const char *const *words; /* "module!pattern" */
-        size_t n_words;
+        const struct probe_wish *wishes; /* --zone-function, --zone-usdt, --usdt */
+        size_t n_wishes;
         uint64_t rate_max;   /* calls of one function in a second, before it is switched off */
         const char *command; /* its name, as it was called; NULL = there is none */
         uint32_t pid;        /* of a running process that is recorded; 0 = the command */

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 struct error;
+struct probe_wish;
 struct table_store;
 struct trace_dictionary;
 struct trace_writer;
@@ -67,9 +68,9 @@ struct recorder_options {
                 *flight;         /* only the end is kept; NULL = all goes into the trace at once */
         int file_opener_pid;     /* opens files for `flight`, and is not to be recorded; 0 = none */
         const sigset_t *signals; /* what recorder_hold_signals() gave; NULL = it was not called */
-        /* functions whose calls become zones; how many calls of one in a second switch it off */
-        const char *const *zone_functions;
-        size_t n_zone_functions;
+        /* functions and static probes that become zones; how many calls of one in a second switch it off */
+        const struct probe_wish *probes;
+        size_t n_probes;
         uint64_t zone_function_rate;
         bool off_cpu; /* record the call stacks of threads that wait, and of their wakers */
         bool no_switches;

@@ -591,8 +591,8 @@ static struct recorded_probes_request probes_of(const struct recorder *r)
 {
         const struct event_scope_request *scope = r->options->scope;
 
-        return (struct recorded_probes_request){ .words = r->options->zone_functions,
-                                                 .n_words = r->options->n_zone_functions,
+        return (struct recorded_probes_request){ .wishes = r->options->probes,
+                                                 .n_wishes = r->options->n_probes,
                                                  .rate_max = r->options->zone_function_rate,
                                                  .command = records_command(r) ? r->options->argv[0] : NULL,
                                                  .pid = scope->n_pids > 0   ? scope->pids[0]

@@ -49,6 +49,20 @@ int kept_copy_new(const struct raw_stack *raw, size_t *total_bytes, struct kept_
         return 0;
 }
 
+struct kept_copy *kept_copy_of_text(const char *text, size_t text_bytes, size_t *total_bytes)
+{
+        struct kept_copy *copy = NULL;
+
+        if (*total_bytes + text_bytes <= KEPT_COPY_BYTES_MAX)
+                copy = malloc(sizeof(*copy) + text_bytes);
+        if (!copy)
+                return NULL;
+        *copy = (struct kept_copy){ .total_bytes = total_bytes, .n_bytes = text_bytes };
+        memcpy(copy->bytes, text, text_bytes);
+        *total_bytes += text_bytes;
+        return copy;
+}
+
 void kept_copy_free(struct kept_copy *copy)
 {
         if (!copy)
@@ -304,16 +318,29 @@ static int pop_zone(struct thread_track *t, struct thread_sink *sink, uint64_t t
 
 static bool is_call(const struct thread_track *t, size_t i, const struct pending_event *of)
 {
-        return t->zones[i].frame_avma == of->frame_avma &&
+        return (t->zones[i].frame_avma == of->frame_avma || of->is_static) &&
                t->zones[i].location == of->event.zone_begin.location;
+}
+
+/*
+ * Has the frame of the innermost zone been left by now?  A static probe may be in a function that returns
+ * long before the zone ends; but where it is hit again in the same frame, the end of the zone never came.
+ */
+static bool is_left(const struct thread_track *t, const struct pending_event *call)
+{
+        const struct open_zone *zone = &t->zones[t->n_zones - 1];
+
+        if (zone->is_static)
+                return call->is_static && zone->frame_avma == call->frame_avma &&
+                       zone->location == call->event.zone_begin.location;
+        return call->frame_avma - zone->frame_avma < FRAMES_BYTES_MAX;
 }
 
 /* Calls whose frames are gone by now never returned: an exception or longjmp(3) left them. */
 static void close_left_calls(struct thread_track *t, struct thread_sink *sink,
                              const struct pending_event *call)
 {
-        while (t->n_probed > 0 && t->n_too_deep == 0 &&
-               call->frame_avma - t->zones[t->n_zones - 1].frame_avma < FRAMES_BYTES_MAX) {
+        while (t->n_probed > 0 && t->n_too_deep == 0 && is_left(t, call)) {
                 sink->n_without_end++;
                 thread_track_close_zones(t, sink, t->n_zones - 1, call->event.time_ns);
         }
@@ -329,6 +356,7 @@ static int begin_call(struct thread_track *t, struct thread_sink *sink, const st
         if (r <= 0)
                 return r;
         t->zones[t->n_zones - 1].frame_avma = call->frame_avma;
+        t->zones[t->n_zones - 1].is_static = call->is_static;
         t->n_probed++;
         sink->n_probed++;
         put(t, sink, &event);
@@ -356,9 +384,16 @@ static void end_call(struct thread_track *t, struct thread_sink *sink, const str
 
 static int write_call(struct thread_track *t, struct thread_sink *sink, const struct pending_event *call)
 {
-        if (call->event.op == TRACE_OP_ZONE_BEGIN)
+        struct trace_event event = call->event;
+
+        if (event.op == TRACE_OP_ZONE_BEGIN)
                 return begin_call(t, sink, call);
-        end_call(t, sink, call);
+        if (event.op == TRACE_OP_ZONE_END) {
+                end_call(t, sink, call);
+        } else if (event.op != TRACE_OP_ZONE_TEXT || (t->n_zones > 0 && t->n_too_deep == 0)) {
+                event.text = call->copy->bytes;
+                put(t, sink, &event);
+        }
         return 0;
 }
 
@@ -431,7 +466,7 @@ int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink,
         int r = 0;
 
         for (; r == 0 && n < t->n_pending && t->pending[n].event.time_ns <= until_ns; n++)
-                if (!t->pending[n].copy || is_copy_wanted(t, sink, n))
+                if (!t->pending[n].copy || t->pending[n].frame_avma != 0 || is_copy_wanted(t, sink, n))
                         r = write_one_pending(t, sink, &t->pending[n]);
         for (size_t i = 0; i < n; i++)
                 kept_copy_free(t->pending[i].copy);

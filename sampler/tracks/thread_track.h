@@ -37,6 +37,7 @@ struct open_zone {
         uint32_t path; /* id in the table ZONE_PATHS; 0 = not looked up yet */
         uint64_t begin_ns;
         uint64_t frame_avma; /* of a probed function: of its call; 0 = the program's own zone */
+        bool is_static;      /* between two static probes: its frame says little */
 };
 
 /*
@@ -57,7 +58,8 @@ struct pending_event {
         uint32_t syscall;  /* of a sample at a system call: its frame, which is the innermost; else 0 */
         bool shares_place; /* a sample of a group's member: its callstack is that of the sample before it */
         uint64_t frame_avma;    /* of a begin or end of a probed function: of its call */
-        struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
+        bool is_static;         /* the same of a zone between two static probes */
+        struct kept_copy *copy; /* owned: the text of a STACK_COPY, or of what a probe says; else NULL */
 };
 
 /* A Python thread and the lock of its interpreter; belongs to python_gil. */
@@ -138,6 +140,9 @@ struct thread_sink {
  * Returns 0; NULL in @ret_copy if nothing was copied; -EOVERFLOW if too many wait; -ENOMEM.
  */
 int kept_copy_new(const struct raw_stack *raw, size_t *total_bytes, struct kept_copy **ret_copy);
+
+/* The same of a text.  Returns NULL if too many wait, or there is no memory. */
+struct kept_copy *kept_copy_of_text(const char *text, size_t text_bytes, size_t *total_bytes);
 
 /* NULL is fine. */
 void kept_copy_free(struct kept_copy *copy);

@@ -51,7 +51,7 @@ holds "also what threw before" same "$((3 * n))" "$(nested thrower catcher)"
 holds "also what a longjmp left" same "$((3 * n))" "$(nested jumper jumps)"
 holds "the program's own zones nest with them" same "$((3 * n)) $((3 * n))" "$(nested own zoned) $(nested leaf own)"
 holds "calls that never returned are counted" grep -q "; $((3 * n / 2 + 3 * n / 4)) calls did not return" <<<"$(note calls PROBES)"
-holds "so are the hits" grep -qE '^[0-9]+ hits of [0-9]+ functions, about [0-9.]+ ms' <<<"$(note calls PROBES)"
+holds "so are the hits" grep -qE '^[0-9]+ hits of [0-9]+ functions and static probes, about [0-9.]+ ms' <<<"$(note calls PROBES)"
 holds "nothing was lost" same "" "$(lost calls)"
 holds "a function says where it is declared" grep -q 'w_probed.cpp:[0-9]*$' <(awk -F '\t' '$1 == "zone_begin" && $6 == "leaf"' "$TMPDIR/calls.events")
 holds "the call stacks are whole" same 0 "$(reported calls '[.missing.rows[] | select(.code == "RETURN_PROBE")] | length')"
