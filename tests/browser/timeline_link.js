@@ -112,6 +112,19 @@ test('Back leads to the view before, and to what was chosen then', async () => {
         });
 });
 
+test('a step right after a movement is one step: Back leads to the view that was moved to', async () => {
+        await withPage('', async (page) => {
+                const all = await viewOf(page);
+                await page.value(`${timeline}.showRange(1e8, 2e8); hyprofViewer.go('zones')`);
+                assert.match(await page.value('location.hash'), /^#screen=zones.*view_from=100000000/);
+                await new Promise((resolve) => setTimeout(resolve, 1500)); // longer than a movement waits for another one
+                await page.value('history.back()');
+                await page.until('hyprofViewer.state.screen !== "zones"', 'the timeline again');
+                assert.deepStrictEqual(await page.value('[hyprofViewer.state.view_from, hyprofViewer.state.view_to]'),
+                        ['100000000', '200000000'], JSON.stringify(all));
+        });
+});
+
 test('several movements at once are one step back; moving at the end does not zoom', async () => {
         await withPage('', async (page) => {
                 for (let i = 0; i < 6; i++) {

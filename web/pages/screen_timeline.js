@@ -79,6 +79,7 @@ export class TimelineScreen {
                 /** @type {number[]} from an input to its frame, ms; read by tests */
                 this.delays = [];
                 this.stateTimer = 0;
+                viewer.settleView = () => this.settleState();
                 this.askedFor = '';
                 this.budgets = new FrameBudgets(viewer, () => this.draw());
                 this.causes = new TimelineCauses(viewer, () => this.draw());
@@ -381,10 +382,15 @@ export class TimelineScreen {
         /** Updates the page's address once the movement is over. */
         keepState() {
                 clearTimeout(this.stateTimer);
-                this.stateTimer = window.setTimeout(() => {
-                        this.stateTimer = 0;
-                        this.viewer.moveView(this.from, this.to);
-                }, STATE_AFTER_MS);
+                this.stateTimer = window.setTimeout(() => this.settleState(), STATE_AFTER_MS);
+        }
+
+        settleState() {
+                if (this.stateTimer === 0)
+                        return;
+                clearTimeout(this.stateTimer);
+                this.stateTimer = 0;
+                this.viewer.moveView(this.from, this.to);
         }
 
         /** @param {number} factor below 1 = in @param {number} center ns */

@@ -41,6 +41,8 @@ export class Viewer {
                 this.followedBefore = 'last';
                 /** A failure to remember is shown once. */
                 this.cannotKeep = false;
+                /** Puts a movement of the view into the address that has ended but waits for another one. */
+                this.settleView = () => {};
                 /** When the view moved last, ms. */
                 this.movedAt = -Infinity;
                 /** @type {ViewState} */
@@ -128,6 +130,10 @@ export class Viewer {
          * @param {boolean} [isStep]  back over which the browser's history leads, whatever changes
          */
         set(changes, isStep) {
+                // Later it would be a step of its own, after this one.
+                if (Object.keys(changes).some((name) => !UNREMEMBERED_KEYS.includes(name))) {
+                        this.settleView();
+                }
                 const state = this.changed(changes);
                 const fragment = Viewer.fragment(state);
                 if (fragment === Viewer.fragment(this.state)) {
