@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 # How fast a million rows of each format are imported, from the file to the trace, and in how much memory; of JSON also jq and python3.
 #
-# jq and Python's json only count the rows and add up the durations.  Medians of HYPROF_BENCH_RUNS=5, and the largest resident
-# memory.  HYPROF_BENCH_ROWS=1000000; HYPROF_BENCH_FORMATS has the names of formats.  tt-metal's own script took 35 s for 449,000 rows.
-set -eu
+# Python's json reads all of the file, counts its rows by name and adds up the durations; jq only counts rows and adds up, because
+# names take it several times as long.  hyprof writes all names, keys, texts and spans into a trace.  Medians of HYPROF_BENCH_RUNS=5, in turns, and the largest resident memory; of jq and Python also
+# how many times hyprof's time that is.  HYPROF_BENCH_ROWS=1000000; HYPROF_BENCH_FORMATS has the names of formats.  tt-metal's own
+# script took 35 s for 449,000 rows.
+set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 n_rows=${HYPROF_BENCH_ROWS:-1000000}
@@ -35,29 +37,56 @@ counts_with_jq() {
         esac
 }
 counts_with_python() {
-        case $1 in
-        *trace-event) python3 -c 'import json, sys; rows = json.load(open(sys.argv[1]))["traceEvents"]; print(len(rows), sum(r["dur"] for r in rows))' "$1" ;;
-        *) python3 -c 'import json, sys; print(sum(json.loads(line).get("duration_ticks", 0) for line in open(sys.argv[1])))' "$1" ;;
-        esac
+        python3 -c '
+import collections, json, sys
+with open(sys.argv[1]) as file:
+    rows = json.load(file)["traceEvents"] if sys.argv[1].endswith("trace-event") else map(json.loads, file)
+    n, total = collections.Counter(), 0
+    for row in rows:
+        n[row.get("name")] += 1
+        total += row.get("dur") or row.get("duration_ticks") or 0
+print(len(n), total)' "$1"
 }
 export -f imports counts_with_jq counts_with_python
 export folder
-measures() { # what, file
-        local i
+# Runs each once in turns, so that a load of the machine is a load of all.
+measures() { # file, what...
+        local i what file=$1
+        shift
         for ((i = 0; i < n_runs; i++)); do
-                command time -f '%e %U %S %M' bash -c "$1 \"\$0\"" "$2" 2>&1 >/dev/null | tail -1
-        done | sort -k 2n | awk -v what="$1" -v rows="$n_rows" '{ clock[NR] = $1; cpu[NR] = $2 + $3; if ($4 > most) most = $4 }
-                END { k = int((NR + 1) / 2); printf "  %-20s %6.2f s  %6.2f s of the processor  %9.0f rows/s  %6.0f MB\n",
-                      what, clock[k], cpu[k], rows / (cpu[k] + 0.001), most / 1024 }'
+                for what in "$@"; do
+                        command time -o "$folder/time" -f "$what %e %U %S %M" bash -c "$what \"\$0\"" "$file" >/dev/null
+                        cat "$folder/time"
+                done
+        done | awk -v rows="$n_rows" -v whats="$*" '
+                function median(values, what, i, j, n, sorted, value) {
+                        n = split(values, sorted, " ")
+                        for (i = 2; i <= n; i++)
+                                for (j = i; j > 1 && sorted[j - 1] + 0 > sorted[j] + 0; j--) {
+                                        value = sorted[j]; sorted[j] = sorted[j - 1]; sorted[j - 1] = value
+                                }
+                        return sorted[int((n + 1) / 2)]
+                }
+                { clock[$1] = clock[$1] " " $2; cpu[$1] = cpu[$1] " " $3 + $4; if ($5 > most[$1]) most[$1] = $5 }
+                END {
+                        n = split(whats, order, " ")
+                        for (i = 1; i <= n; i++) {
+                                c = median(cpu[order[i]]) + 0.001; w = median(clock[order[i]]) + 0.001
+                                if (i == 1) { first_c = c; first_w = w }
+                                times = i > 1 ? sprintf("  %.1f times the processor, %.1f the clock", c / first_c, w / first_w) : ""
+                                printf "  %-20s %6.2f s  %6.2f s of the processor  %9.0f rows/s  %6.0f MB%s\n",
+                                       order[i], w, c, rows / c, most[order[i]] / 1024, times
+                        }
+                }'
 }
 
 for format in "${formats[@]}"; do
         file=$folder/$format
         makes "$format" "$file"
         echo "$format: $n_rows rows, $(($(stat -c %s "$file") / 1000000)) MB"
-        measures imports "$file"
         case $format in
-        trace-event | *jsonl) measures counts_with_jq "$file" && measures counts_with_python "$file" ;;
+        trace-event | *jsonl) measures "$file" imports counts_with_jq counts_with_python ;;
+        *) measures "$file" imports ;;
         esac
         rm -f "$file"
 done
