@@ -235,7 +235,7 @@ static void keep_timeout(struct wait_roots *w, uint32_t thread, uint32_t id)
                 *last = 0;
         for (uint32_t at = *last; at != 0; at = w->opens[at - 1].before)
                 n++;
-        w->opens[id - 1].before = n < PATH_WALK_JOIN_MAX ? *last : 0;
+        w->opens[id - 1].before = n < PAST_TIMEOUTS_MAX ? *last : 0;
         *last = id;
 }
 

@@ -33,7 +33,7 @@ const struct past_wait *past_timeouts_before(const struct past *p, struct path_n
 
         if (t->is_fiber || wait->state != TRACE_WAIT_SLEEPING)
                 return wait;
-        for (const struct past_wait *at = wait; at > waits + t->waits.first && wait - at < PATH_WALK_JOIN_MAX;
+        for (const struct past_wait *at = wait; at > waits + t->waits.first && wait - at < PAST_TIMEOUTS_MAX;
              at--) {
                 const struct past_wait *before = at - 1;
 
@@ -60,7 +60,7 @@ const struct past_wait *past_timeouts_after(const struct past *p, struct path_na
 
         if (t->is_fiber)
                 return wait;
-        for (const struct past_wait *at = wait; at + 1 < end && at - wait < PATH_WALK_JOIN_MAX; at++) {
+        for (const struct past_wait *at = wait; at + 1 < end && at - wait < PAST_TIMEOUTS_MAX; at++) {
                 const struct past_wait *after = at + 1;
 
                 if (!at->preempted && !is_timeout(at))

@@ -16,10 +16,12 @@ struct past;
 struct past_wait;
 struct path_names;
 
+#define PAST_TIMEOUTS_MAX 256
+
 /*
  * past_timeouts_before() - the waits with a timeout that come in a row before @wait, and are one with it
  * @wait:  of @thread, in @p; it may last still
- * Returns the first of them; @wait if there is none.  Time: at most PATH_WALK_JOIN_MAX waits.
+ * Returns the first of them; @wait if there is none.  Time: at most PAST_TIMEOUTS_MAX waits.
  */
 const struct past_wait *past_timeouts_before(const struct past *p, struct path_names *names, uint32_t thread,
                                              const struct past_wait *wait);

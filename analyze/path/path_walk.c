@@ -514,6 +514,7 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i, 
         const struct past_thread *t = past_of(w->past, s->thread);
         const struct past_wait *waits = past_waits(t), *last = &waits[i];
         uint64_t ran_ns = 0;
+        uint32_t n_ended = 0;
         size_t first = i;
 
         if (t->is_fiber || !may_join(w, s, last))
@@ -521,7 +522,9 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i, 
         for (size_t k = i; k > t->waits.first && waits[k].out_ns > since_ns; k--) {
                 const struct past_wait *before = &waits[k - 1];
 
-                if (i - k >= PATH_WALK_JOIN_MAX) {
+                /* A thread that looks whether it is time does so for as long as it takes. */
+                w->n_steps += i - k >= PATH_WALK_JOIN_MAX;
+                if (n_ended >= PATH_WALK_JOIN_MAX || w->n_steps >= w->n_segments_max) {
                         w->n_joins_cut++;
                         break;
                 }
@@ -535,6 +538,7 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i, 
                         break;
                 first = k - 1;
                 ran_ns = 0;
+                n_ended += before->end != WAIT_END_TIMER;
         }
         return first;
 }

@@ -48,7 +48,7 @@ struct past_wait;
 struct path_names;
 struct replay;
 
-#define PATH_WALK_JOIN_MAX  64
+#define PATH_WALK_JOIN_MAX  64 /* waits of a join that another thread ended */
 #define PATH_WALK_DEPTH_MAX 64 /* threads that a chain names */
 /* Levels of recursion: holders of locks that wait for locks; threads that wait for each other at one time. */
 #define PATH_WALK_LEVELS_MAX   64

@@ -335,6 +335,20 @@ START_TEST(test_join_is_bounded)
 }
 END_TEST
 
+/* A thread that looks each 10 ns whether another one is done waits for that one, however long it takes. */
+START_TEST(test_timeouts_of_a_join_are_many)
+{
+        uint64_t end_ns = 1000 + 10 * 20 * PATH_WALK_JOIN_MAX;
+
+        for (uint64_t t = 1000; t < end_ns; t += 10)
+                path_lab_wait(m, t, t + 8, t + 8, 0, here);
+        path_lab_wait(m, end_ns, end_ns + 8, end_ns + 8, a, here);
+        (void)path_lab_walk(m, 900, end_ns + 10);
+        ck_assert_uint_eq(path_lab.walk.n_joins_cut, 0);
+        ck_assert_str_eq(path_lab.text, "900-1000 m run, 1000-13808 .a run, 13808-13810 m run");
+}
+END_TEST
+
 /* ------------------------------------------------------------------ locks */
 
 /* m waits for a lock that a holds, then b; c ends the wait but never had the lock. */
