@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing on Debian 12 or 13 for: build, test, wheel, consumers, lint, fuzz, bench, deb, board, guest, kernels, debian13, bare.
+# Installs what is missing on Debian 12 or 13 for: build, test, mpi, wheel, consumers, lint, fuzz, bench, deb, board, guest, kernels, debian13, bare.
 # Usage: install_packages.sh GROUP..., or install_packages.sh --list GROUP... to print their names alone
 #
 # The one list of the packages; docs/extend/dependencies.md says what each is for.  Quick when nothing is missing.
@@ -16,6 +16,7 @@ packages_of() {
                     golang-go protobuf-compiler valgrind cmake meson chromium firefox-esr nodejs musl-tools \
                     $(packages_of wheel) python3-venv python3-pytest python3-greenlet python3-numpy python3-flask python3-coverage \
                     openssh-server openssh-client" ;;
+        mpi)   echo mpich libmpich-dev ;;
         wheel) echo python3-setuptools python3-wheel python3-pip ;;
         # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
