@@ -83,7 +83,8 @@ endif
 HYPROF_NO_BPF ?= 0
 BPF_CLANG   := $(if $(filter 1,$(HYPROF_NO_BPF)),,$(if $(filter x86_64 aarch64 riscv64,$(MACHINE)),$(shell command -v clang)))
 BPF_PROGRAMS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard sampler/bpf/*.bpf.c))
-BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -DSWITCH_MACHINE_$(MACHINE) -I. \
+# They become a part of hyprof: the folder in which it is built is not in them.
+BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -ffile-prefix-map=$(CURDIR)=. -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -DSWITCH_MACHINE_$(MACHINE) -I. \
                $(if $(SYSROOT),--sysroot=$(abspath $(SYSROOT))) -idirafter $(if $(SYSROOT),$(abspath $(SYSROOT)))/usr/include/$(TRIPLET) \
                $(if $(CROSS_COMPILE),-idirafter /usr/$(TRIPLET)/include)
 

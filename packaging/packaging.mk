@@ -2,7 +2,7 @@
 #
 # Installing, and packages: of sources, of Debian and of Python.
 
-.PHONY: install install-capabilities uninstall dist release deb check-deb sbom wheel
+.PHONY: install install-capabilities uninstall dist release print-sources deb check-deb sbom wheel
 
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
@@ -77,6 +77,8 @@ release: ## NEXT=0.2.0: writes version and date where they stand, commits that, 
 
 # In a copy of the sources, since dpkg-buildpackage writes beside them.
 SOURCE_LIST = $(if $(wildcard .git),git ls-files -co --exclude-standard -z,find . -name build -prune -o -type f -print0)
+print-sources:
+	@$(SOURCE_LIST)
 deb: ## build/deb/*.deb: the Debian packages hyprof, libhyprof1, libhyprof-dev, python3-hyprof and python3-hyprof-tracy
 	$(Q)tests/install_packages.sh build deb
 	@rm -rf build/deb && mkdir -p build/deb/$(DIST)
@@ -88,11 +90,11 @@ sbom: $(B)/hyprof ## build/release/hyprof.spdx.json: what hyprof is built with a
 	$(Q)packaging/make_sbom.py $< $(VERSION) $(RELEASED) $$(tests/install_packages.sh --list build) > $<.spdx.json
 	@echo $<.spdx.json
 
-check-deb: ## make deb, then the packages' test: lintian, install, use, purge
+check-deb: ## make deb, then the packages' tests: lintian, install, use, purge; built again elsewhere they are the same bytes
 	$(Q)tests/install_packages.sh build test deb
 	$(SUBMAKE) all test-programs
 	$(Q)! command -v dpkg-buildpackage dh >/dev/null || $(MAKE) --no-print-directory deb
-	$(Q)tests/run_tests.sh $(B) tests/packages/deb.sh
+	$(Q)HYPROF_LIMIT_S=3600 tests/run_tests.sh $(B) tests/packages/deb.sh tests/packages/reproducible.sh
 
 wheel: ## build/wheel/hyprof-*.whl and hyprof_tracy-*.whl, which pip installs into any environment of this machine's PYTHON
 	$(Q)tests/install_packages.sh build wheel
