@@ -32,7 +32,8 @@ if [ "$named" != "$(printf '%s\n' "$exports" | LC_ALL=C sort)" ]; then
 fi
 [ -n "$exports" ] || { bad=1; echo "libhyprof.so exports nothing" >&2; }
 # So does the Debian package, whose build ends without a version that it does not name.
-for version in $(sed -n 's/^\(HYPROF_[0-9.]*\) *{.*/\1/p' instrument/client/libhyprof.map); do
+versions=$(sed -n 's/^\(HYPROF_[0-9.]*\) *{.*/\1/p' instrument/client/libhyprof.map)
+for version in $versions; do
         grep -q "^ (symver)$version " debian/libhyprof1.symbols ||
                 { bad=1; echo "debian/libhyprof1.symbols does not name $version of instrument/client/libhyprof.map" >&2; }
 done
