@@ -174,6 +174,7 @@ static void print_ssh_line(uint16_t port)
                      user ? shell_word_of(user).text : "", user ? "@" : "", host);
 }
 
+/* A viewer whose address nobody knows would wait for ever. */
 static void print_address(void *context, const char *url, uint16_t port)
 {
         const struct viewer_start *start = context;
@@ -187,7 +188,8 @@ static void print_address(void *context, const char *url, uint16_t port)
                         (unsigned)port);
                 (void)printf("Ctrl-C ends the viewer\n");
         }
-        (void)fflush(stdout);
+        if (fflush(stdout) != 0)
+                complain("warning: standard output: %s; the address is %s", strerror(errno), url);
 }
 
 static int explain(const struct viewer_start *start, int code, const struct error *err)

@@ -80,10 +80,10 @@ holds "import" makes import "$TMPDIR/perf.data"
 
 # Starts the viewer, asks for the page and an answer, and ends it.  An error in an answer is a word.
 cat >"$TMPDIR/view" <<'END'
-cd "$TMPDIR" && rm -f view.* && : >view.out
+cd "$TMPDIR" && rm -f view.* && : >view.out && : >view.err
 "$HYPROF" view --no-open t.hyp >view.out 2>view.err &
 pid=$!
-until grep -q '^http' view.out; do
+until url=$(grep -ho 'http://[^ ]*localhost:[^ ]*' view.out view.err | grep -m 1 .); do
         if ! kill -0 $pid 2>/dev/null; then
                 wait $pid || status=$?
                 cat view.err >&2
@@ -91,7 +91,6 @@ until grep -q '^http' view.out; do
         fi
         sleep 0.02
 done
-url=$(sed -n '/^http/p' view.out)
 for what in '' 'answer?question=zones'; do
         code=$(curl -s -m 15 -o view.answer -w '%{http_code}' "$url$what")
         if [ "$code" = 200 ] && ! grep -q '^{"error":"' view.answer; then cat view.answer; else echo "$code" >>view.refused; sed 's/^{"error":""}//' view.answer >&2; fi

@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 71
+plan 72
 need curl jq python3
 export no_proxy='*' XDG_STATE_HOME="$TMPDIR/state"
 
@@ -50,6 +50,19 @@ children_are_gone() {
                 ! kill -0 "$child" 2>/dev/null || { echo "process $child runs" && return 1; }
         done
 }
+
+# Where the address cannot be printed, the viewer says it on standard error.
+says_address() {
+        : >"$TMPDIR/view.err"
+        "$HYPROF" view --no-open "$TMPDIR/t.hyp" >/dev/full 2>"$TMPDIR/view.err" &
+        pid=$!
+        until_it_says "$TMPDIR/view.err" 'standard output: No space left on device; the address is http' || return 1
+        url=$(sed -n 's/.*the address is //p' "$TMPDIR/view.err")
+        serves 200 ''
+        kill -INT "$pid"
+        wait "$pid" || true
+}
+holds 'a full disk in place of standard output: the address is said' says_address
 
 start "$TMPDIR/t.hyp"
 holds 'the page' serves 200 ''
