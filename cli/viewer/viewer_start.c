@@ -174,7 +174,7 @@ static void print_ssh_line(uint16_t port)
                      user ? shell_word_of(user).text : "", user ? "@" : "", host);
 }
 
-/* A viewer whose address nobody knows would wait for ever. */
+/* Without its address no user could reach the viewer, so standard error has it at least. */
 static void print_address(void *context, const char *url, uint16_t port)
 {
         const struct viewer_start *start = context;

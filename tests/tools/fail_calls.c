@@ -7,7 +7,7 @@
  *
  * -c CALL,CALL...  these rows of the table alone
  * -s STEP          every STEP-th failure is tried; 1 = all
- * -l LIMIT_S       a try that lasts longer did not end (20)
+ * -l LIMIT_S       a try that lasts longer did not end (60)
  * -x "STATUS..."   the exit statuses that are right ("0 1")
  * -o               the command prints the same each time, or says on standard error why not
  * -a COMMAND       run by sh after each try, with the exit status as TRIED_STATUS; it fails for a finding
@@ -108,7 +108,7 @@ static struct {
         const char *wanted, *statuses, *after, *only, *error;
         long step, limit_ms, number;
         bool is_same;
-} options = { .statuses = "0 1", .step = 1, .limit_ms = 20000 };
+} options = { .statuses = "0 1", .step = 1, .limit_ms = 60000 };
 
 static struct comm comms[COMMS_MAX];
 static size_t n_comms;
