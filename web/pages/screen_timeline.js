@@ -19,6 +19,7 @@ import { TimelineCauses } from './timeline_causes.js';
 import { hitOfLane } from './timeline_hits.js';
 import { TimelineLabels } from './timeline_labels.js';
 import { TimelineLaunches } from './timeline_launches.js';
+import { legendLine } from './timeline_legend.js';
 import { itemOfHit, rowsOfChoice, TimelineLink } from './timeline_link.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
@@ -26,6 +27,7 @@ import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } f
 import { PATH_OF_RUN, TimelinePath } from './timeline_path.js';
 import { isIdleTrack, NO_LANE, rowsBetween, timelineRows, WHOLE_CHOICE } from './timeline_rows.js';
 import { TimelineSearch } from './timeline_search.js';
+import { TimelineTouch } from './timeline_touch.js';
 import { TimelineTracks } from './timeline_tracks.js';
 import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
@@ -44,6 +46,10 @@ import { WaitTip } from './wait_tip.js';
 
 const LEAST_VIEW_NS = 20;
 const KEYBOARD_STEP = 0.15;
+const ZOOM_STEP = 0.7;
+/** A pinch on a trackpad comes as a wheel with Ctrl, in small steps. */
+const PINCH_BASE = 1.01;
+const WHEEL_BASE = 1.0016;
 const STATE_AFTER_MS = 250;
 
 export class TimelineScreen {
@@ -109,14 +115,16 @@ export class TimelineScreen {
                 this.part = button('', () => this.viewer.set({ longer: null, shorter: null }), { title: 'ends the highlight' });
                 this.element = el('section', { class: 'timeline' },
                         el('div', { class: 'data-tools timeline-tools' },
+                           el('span', { class: 'timeline-zoom', role: 'group', 'aria-label': 'Zoom' },
+                              button('+', () => this.zoomAtMiddle(ZOOM_STEP), { title: 'zoom in (+)', 'aria-label': 'Zoom in' }),
+                              button('−', () => this.zoomAtMiddle(1 / ZOOM_STEP), { title: 'zoom out (-)', 'aria-label': 'Zoom out' })),
                            button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
                            this.ghostButton, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
-                           this.notes.button, this.part, this.tracks.element, this.arrows.note, this.note,
-                           el('span', { class: 'muted timeline-keys' },
-                              'wheel zooms · drag moves · Shift+drag selects · W A S D · / searches')),
-                        this.notes.list,
+                           this.notes.button, this.part, this.tracks.element, this.arrows.note, this.note),
+                        legendLine(viewer), this.notes.list,
                         el('div', { class: 'timeline-body' }, el('div', { class: 'timeline-main' }, this.overview.element, this.scroll),
                            this.panel.element), this.tip);
+                this.touch = new TimelineTouch(this);
                 this.scroll.addEventListener('scroll', () => this.draw());
                 this.canvas.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
                 this.canvas.addEventListener('pointerdown', (event) => this.onDown(event));
@@ -398,6 +406,16 @@ export class TimelineScreen {
                 this.showRange(center - (center - this.from) * factor, center + (this.to - center) * factor);
         }
 
+        /**
+         * Zooms about what is chosen, if it is in sight.
+         * @param {number} factor
+         */
+        zoomAtMiddle(factor) {
+                const { begin } = this.chosen ?? { begin: -1 };
+
+                this.zoom(factor, begin > this.from && begin < this.to ? begin : (this.from + this.to) / 2);
+        }
+
         toggleGhosts() {
                 this.choice.showsGhosts = !this.choice.showsGhosts;
                 this.viewer.remember('ghosts', this.choice.showsGhosts ? '1' : '0');
@@ -446,12 +464,13 @@ export class TimelineScreen {
                         this.showRange(this.from + step, this.to + step);
                         return;
                 }
-                this.zoom(Math.pow(1.0016, Math.max(-400, Math.min(400, event.deltaY))), this.timeOf(event));
+                this.zoom(Math.pow(event.ctrlKey ? PINCH_BASE : WHEEL_BASE, clampTo(event.deltaY, event.ctrlKey ? -64 : -400,
+                        event.ctrlKey ? 64 : 400)), this.timeOf(event));
         }
 
         /** @param {PointerEvent} event */
         onDown(event) {
-                if (event.button !== 0)
+                if (event.button !== 0 || this.touch.isSecond(event))
                         return;
                 const { canvas } = this;
                 const start = { from: this.from, to: this.to, top: this.scroll.scrollTop, time: this.timeOf(event) };
@@ -461,7 +480,7 @@ export class TimelineScreen {
                 /** @param {PointerEvent} move */
                 const follow = (move) => {
                         isMoved = isMoved || Math.abs(move.clientX - event.clientX) + Math.abs(move.clientY - event.clientY) > 3;
-                        if (!isMoved)
+                        if (!isMoved || this.touch.isPinched)
                                 return;
                         this.measureDelay(move);
                         if (isRange || isMeasure) {
@@ -476,7 +495,7 @@ export class TimelineScreen {
                 };
                 const done = (/** @type {PointerEvent} */ up) => {
                         canvas.removeEventListener('pointermove', follow);
-                        if (!isMoved)
+                        if (!isMoved && !this.touch.isPinched)
                                 this.choose(this.hitAt(up));
                         else if (isRange && this.measure)
                                 this.viewer.select(this.measure.from, this.measure.to);
@@ -724,11 +743,11 @@ export class TimelineScreen {
         /** @param {KeyboardEvent} event @returns {boolean} */
         onKey(event) {
                 const length = this.to - this.from;
-                const middle = (this.from + this.to) / 2;
                 /** @type {{ [key: string]: () => void }} */
                 const keys = {
-                        w: () => this.zoom(0.7, this.chosen ? clampTo(this.chosen.begin, this.from, this.to) : middle),
-                        s: () => this.zoom(1 / 0.7, middle),
+                        w: () => this.zoomAtMiddle(ZOOM_STEP), '+': () => this.zoomAtMiddle(ZOOM_STEP),
+                        '=': () => this.zoomAtMiddle(ZOOM_STEP),
+                        s: () => this.zoomAtMiddle(1 / ZOOM_STEP), '-': () => this.zoomAtMiddle(1 / ZOOM_STEP),
                         a: () => this.showRange(this.from - length * KEYBOARD_STEP, this.to - length * KEYBOARD_STEP),
                         d: () => this.showRange(this.from + length * KEYBOARD_STEP, this.to + length * KEYBOARD_STEP),
                         g: () => this.toggleGhosts(), m: () => this.toggleMeasure(), u: () => this.arrows.toggle(),

@@ -5,6 +5,7 @@ import { showTheme } from './colors.js';
 import { button, el, fill, isTextField, setAttributes } from './dom.js';
 import { formatDuration, formatPlural, formatTime } from './format.js';
 import { SCREENS } from './screens.js';
+import { legendTable } from './timeline_legend.js';
 
 /**
  * @typedef {import('./viewer.js').ScreenClass} ScreenClass
@@ -54,7 +55,7 @@ export class Shell {
                                 el('div', { class: 'tools' }, this.rangeBox,
                                         el('div', { class: 'search-box' }, this.search, this.searchHits, this.found),
                                         this.themeButton,
-                                        button('?', () => this.showHelp(), { class: 'quiet', title: 'Keys (?)',
+                                        button('?', () => this.showHelp(), { class: 'quiet', title: 'Keys, colors and marks (?)',
                                                 'aria-label': 'Keys' }))),
                         this.warnings,
                         el('nav', { class: 'tab-bar' }, this.tabList),
@@ -359,13 +360,15 @@ export class Shell {
         makeHelp() {
                 const rows = KEY_HELP.map(([keys, what]) => el('tr', null, el('th', { scope: 'row' },
                         keys.split(' ').map((key) => el('kbd', null, key))), el('td', null, what)));
-                return el('dialog', { class: 'help', 'aria-label': 'Keys' }, el('h2', null, 'Keys'),
-                        el('table', null, el('tbody', null, rows)),
+                return el('dialog', { class: 'help', 'aria-label': 'Keys, colors and marks' }, el('h2', null, 'Keys'),
+                        el('table', null, el('tbody', null, rows)), el('h2', null, 'Colors and marks of the timeline'), legendTable(),
                         el('form', { method: 'dialog' }, el('button', { class: 'quiet' }, 'Close')));
         }
 
         showHelp() {
                 /** @type {HTMLDialogElement} */ (this.help).showModal();
+                /* The focus is on the button at its end. */
+                this.help.scrollTop = 0;
         }
 }
 
@@ -376,7 +379,7 @@ const KEY_HELP = [
         ['Enter', 'in the search box: the next hit; with Shift, the one before; ↓ goes to the list of names'],
         ['Esc', 'end the search; clear the selected time range'],
         ['Tab', 'the next thing that takes keys'],
-        ['W S', 'timeline: zoom in and out; so does the wheel'],
+        ['W S + −', 'timeline: zoom in and out; so do the wheel, a pinch on a trackpad and two fingers'],
         ['A D', 'timeline: move; so does a drag'],
         ['← → ↑ ↓', 'timeline: to the next item or lane; in tables and flame graphs, to the next row or function'],
         ['M', 'timeline: measure by a drag'],

@@ -20,7 +20,7 @@ import { TraceModel } from './model.js';
  *     SearchRequest the hit after, or before, the rank-th of those that begin at `at`
  * @typedef {{found: FoundHit | null, n_hits?: number, n_before?: number, names?: (OneName & {count: number})[],
  *     n_names?: number, is_least?: boolean}} SearchReply `n_before`: hits that begin before the found one, or before `at`
- * @typedef {'notes' | 'tracks' | 'theme' | 'ghosts'} KeptName  kept for the next visit: for each trace, or for the user
+ * @typedef {'notes' | 'tracks' | 'theme' | 'ghosts' | 'hint'} KeptName  kept for the next visit: for each trace, or for the user
  * @typedef {{name: string, module: string, place: string, is_inlined: boolean, is_kernel: boolean}} StackFrame
  * @typedef {{model(): Promise<TraceModel>,
  *     lanes(ids: number[], from: number, to: number, bucketLog2: number): Promise<Map<number, LaneItems>>,

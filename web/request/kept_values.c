@@ -26,10 +26,9 @@ static const struct {
         const char *name;
         bool is_of_trace;
 } names[N_KEPT_NAMES] = {
-        [KEPT_NOTES] = { "notes", true },
-        [KEPT_TRACKS] = { "tracks", true },
-        [KEPT_THEME] = { "theme", false },
-        [KEPT_GHOSTS] = { "ghosts", false },
+        [KEPT_NOTES] = { "notes", true },  [KEPT_TRACKS] = { "tracks", true },
+        [KEPT_THEME] = { "theme", false }, [KEPT_GHOSTS] = { "ghosts", false },
+        [KEPT_HINT] = { "hint", false },
 };
 
 struct kept_file_name {

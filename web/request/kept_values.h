@@ -28,6 +28,7 @@ enum kept_name {
         KEPT_TRACKS,
         KEPT_THEME, /* of the user */
         KEPT_GHOSTS,
+        KEPT_HINT,
         N_KEPT_NAMES
 };
 

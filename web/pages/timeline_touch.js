@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/*
+ * timeline_touch.js - two fingers on the timeline: apart and together zooms, both together move
+ *
+ * Way of the data:  pointer events of the canvas -> [timeline_touch] -> TimelineScreen.showRange()
+ */
+
+/** @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen */
+/** @typedef {{ x: number, y: number }} Place in the canvas */
+
+/** Fingers that are closer count as if they were so far apart. */
+const LEAST_APART_PX = 24;
+
+export class TimelineTouch {
+        /** @param {TimelineScreen} screen */
+        constructor(screen) {
+                this.screen = screen;
+                /** @type {Map<number, Place>} by pointer */
+                this.fingers = new Map();
+                /** Since the first finger came down, there were two: what one of them does alone is no drag and no click. */
+                this.isPinched = false;
+                this.start = { time: 0, apart: 1, length: 1, y: 0, top: 0 };
+                const { canvas } = screen;
+                canvas.addEventListener('pointermove', (event) => this.onMove(event));
+                canvas.addEventListener('pointerup', (event) => this.fingers.delete(event.pointerId));
+                canvas.addEventListener('pointercancel', (event) => this.fingers.delete(event.pointerId));
+        }
+
+        /**
+         * A pointer comes down.
+         * @param {PointerEvent} event
+         * @returns {boolean} whether it is the second finger
+         */
+        isSecond(event) {
+                if (event.pointerType !== 'touch')
+                        return false;
+                if (event.isPrimary)
+                        this.fingers.clear();
+                this.fingers.set(event.pointerId, this.screen.placeOf(event));
+                this.isPinched = this.fingers.size > 1;
+                if (this.fingers.size === 2)
+                        this.begin();
+                return this.isPinched;
+        }
+
+        middle() {
+                const [a, b] = [...this.fingers.values()];
+
+                return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.max(LEAST_APART_PX, Math.abs(a.x - b.x)) };
+        }
+
+        begin() {
+                const { x, y, apart } = this.middle();
+                const { from, to, canvas, scroll } = this.screen;
+
+                this.start = { time: from + x / canvas.clientWidth * (to - from), apart, length: to - from, y, top: scroll.scrollTop };
+        }
+
+        /** @param {PointerEvent} event */
+        onMove(event) {
+                if (!this.fingers.has(event.pointerId))
+                        return;
+                this.fingers.set(event.pointerId, this.screen.placeOf(event));
+                if (this.fingers.size !== 2)
+                        return;
+                const { x, y, apart } = this.middle();
+                const length = this.start.length * this.start.apart / apart;
+                const from = this.start.time - x / this.screen.canvas.clientWidth * length;
+
+                this.screen.scroll.scrollTop = this.start.top + this.start.y - y;
+                this.screen.showRange(from, from + length);
+        }
+}
