@@ -94,22 +94,23 @@ test('a worker that was left at the same port, by address and by name, does not 
 
 test('the same in Firefox', async () => {
         const firefox = await Firefox.start();
+        const page = await firefox.open('about:blank');
         const server = await listen(0);
         const { port } = server.address();
         for (const name of ['127.0.0.1', 'localhost']) {
-                await firefox.go(`http://${name}:${port}/`);
-                await firefox.until('navigator.serviceWorker.controller', 'the worker at ' + name);
+                await page.go(`http://${name}:${port}/`);
+                await page.until('navigator.serviceWorker.controller', 'the worker at ' + name);
         }
         server.close();
         const viewer = await view('--port', String(port), trace);
 
-        await firefox.go(`http://127.0.0.1:${viewer.port}/${'0'.repeat(32)}/`);
-        assert.match(await firefox.value('document.getElementById("seen").innerText'), /SEEN/);
-        await firefox.go(viewer.address);
-        await firefox.until(isWhole, 'the viewer');
-        assert.strictEqual(await firefox.value('document.getElementById("seen")'), null);
-        assert.strictEqual(await firefox.value('navigator.serviceWorker && navigator.serviceWorker.controller'), null);
-        assert.strictEqual(await firefox.value('localStorage.length + sessionStorage.length'), 0);
+        await page.go(`http://127.0.0.1:${viewer.port}/${'0'.repeat(32)}/`);
+        assert.match(await page.value('document.getElementById("seen").innerText'), /SEEN/);
+        await page.go(viewer.address);
+        await page.until(isWhole, 'the viewer');
+        assert.strictEqual(await page.value('document.getElementById("seen")'), undefined);
+        assert.strictEqual(await page.value('navigator.serviceWorker && navigator.serviceWorker.controller'), undefined);
+        assert.strictEqual(await page.value('localStorage.length + sessionStorage.length'), 0);
         await firefox.close();
         await end(viewer);
 });
