@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// bench_view_page.js HYPROF TRACE [INPUTS=300] - how soon the page of `hyprof view` draws what a wheel, a drag or a key asks for
+// bench_view_page.js HYPROF TRACE [INPUTS=300 [WIDTHxHEIGHT=1400x900]] - how soon the page of `hyprof view` draws what a wheel, a drag or a key asks for
 //
 // Chromium without a screen.  Each input is given when the one before has been taken, so that zooming and moving run as under
 // a person's hand.  From the input's time stamp to the end of its frame, measured in the page; the target is 50 ms for 95 of
-// 100.  A frame shows what is there already: how long it takes until the view is as sharp as it becomes is shown apart.
+// 100.  A frame shows what is there already: how long it takes until the view is as sharp as it becomes is shown apart, as is the
+// memory of the page's heap and the peaks of the viewer's processes.
 'use strict';
 
 const { spawn } = require('child_process');
+const fs = require('fs');
 const { Chromium } = require('../browser/chromium.js');
 
 const TARGET_MS = 50;
@@ -16,7 +18,7 @@ const screen = 'hyprofShell.made.get("timeline")';
 const isSharp = `(() => {
         const frame = ${screen}.frame();
         return frame && !${screen}.cache.isFetching && !${screen}.cache.wanted && !${screen}.isDrawAsked &&
-                rowsBetween(${screen}.layout.rows, frame.top, frame.height).every((row) => row.lanes.every((lane) =>
+                pageModules['timeline_rows.js'].rowsBetween(${screen}.layout.rows, frame.top, frame.height).every((row) => row.lanes.every((lane) =>
                         ${screen}.cache.has(lane.lane.id, frame.from, frame.to, frame.bucketLog2)));
 })()`;
 
@@ -65,13 +67,21 @@ function words({ median, p95, most }) {
         return `median ${median.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms, longest ${most.toFixed(1)} ms`;
 }
 
+/** The peaks of the memory of the viewer's processes, MB each. */
+function peaksOf(pid) {
+        const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+        return [String(pid), ...children].map((one) =>
+                Math.round(Number(/VmHWM:\s*(\d+)/.exec(fs.readFileSync(`/proc/${one}/status`, 'utf8'))[1]) / 1024)).join(' + ');
+}
+
 async function main() {
-        const [hyprof, trace, inputs] = process.argv.slice(2);
+        const [hyprof, trace, inputs, size] = process.argv.slice(2);
+        const [width, height] = (size || '1400x900').split('x').map(Number);
         const nTurns = Math.ceil(Number(inputs || 300) / INPUTS_A_TURN);
         const { viewer, url } = await startViewer(hyprof, trace);
         const browser = await Chromium.start();
         try {
-                const page = await browser.open(url);
+                const page = await browser.open(url, { width, height });
                 await untilWhole(page);
                 const box = await page.value(`(({ x, y, width, height }) => ({ x, y, width, height }))(${screen}.canvas.getBoundingClientRect())`);
                 await page.clickAt(box.x + 5, box.y + box.height - 5);
@@ -88,6 +98,8 @@ async function main() {
                 const drawn = percentiles(delays);
                 console.log(`${nTurns * INPUTS_A_TURN} inputs in ${delays.length} frames, drawn after: ${words(drawn)} (target ${TARGET_MS})`);
                 console.log(`sharp after each of ${nTurns} movements, asked every 20 ms: ${words(percentiles(sharp))}`);
+                const heap = await page.value('performance.memory ? performance.memory.usedJSHeapSize / 1e6 : 0');
+                console.log(`${width}x${height}: heap of the page ${heap.toFixed(1)} MB, viewer ${peaksOf(viewer.pid)} MB`);
                 process.exitCode = drawn.p95 <= TARGET_MS ? 0 : 1;
         } finally {
                 await browser.close();
