@@ -132,9 +132,10 @@ static void add_run(struct bench *b, uint32_t thread)
 
 void zone_trace_write(int fd, uint64_t n_zones, uint32_t n_threads, uint32_t zones_per_sample)
 {
-        struct bench b = { .random = 42, .n_threads = n_threads, .zones_per_sample = zones_per_sample };
+        static struct bench b; /* large */
         struct error err = { .text = "out of memory" };
 
+        b = (struct bench){ .random = 42, .n_threads = n_threads, .zones_per_sample = zones_per_sample };
         if (n_threads == 0 || n_threads > ZONE_TRACE_THREADS_MAX || zones_per_sample < 2)
                 abort();
         trace_dictionary_init(&b.dictionary, 0);

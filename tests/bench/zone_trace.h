@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define ZONE_TRACE_THREADS_MAX      64
+#define ZONE_TRACE_THREADS_MAX      16384
 #define ZONE_TRACE_ZONES_PER_SAMPLE 100 /* as a rule */
 
 /*
