@@ -110,6 +110,7 @@ done
 "$build/workloads/w_two_zones" 1000000 2 >"$work/program.out" &
 program=$!
 pids+=("$program")
+until find "/proc/$program/fd" -lname '*hyprof-client*' | grep -q .; do sleep 0.05; done
 n_files=$(find "/proc/$program/fd" -mindepth 1 | wc -l)
 come_and_go attach-a "$program" "$races" &
 come_and_go attach-b "$program" "$races"

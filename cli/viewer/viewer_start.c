@@ -178,6 +178,7 @@ static void print_ssh_line(uint16_t port)
 static void print_address(void *context, const char *url, uint16_t port)
 {
         const struct viewer_start *start = context;
+        struct error err = ERROR_NONE;
 
         (void)printf("%s\n", url);
         if (!start->quiet) {
@@ -188,8 +189,10 @@ static void print_address(void *context, const char *url, uint16_t port)
                         (unsigned)port);
                 (void)printf("Ctrl-C ends the viewer\n");
         }
-        if (fflush(stdout) != 0)
-                complain("warning: standard output: %s; the address is %s", strerror(errno), url);
+        if (fflush(stdout) != 0) {
+                (void)error_errno(&err, "standard output");
+                complain("warning: %s; the address is %s", err.text, url);
+        }
 }
 
 static int explain(const struct viewer_start *start, int code, const struct error *err)
