@@ -69,6 +69,26 @@ static int states_take_cpu(void *context, uint64_t cpu, uint32_t thread, uint64_
         return timeline_lane_list_add(&row->lanes, s->index, place, &span, NULL);
 }
 
+/* Another program had the CPU, or the kernel, or none by the CPU quota: the trace does not say which. */
+static int states_take_unowned(void *context, uint64_t cpu, uint32_t thread, uint64_t begin_ns,
+                               uint64_t end_ns)
+{
+        const struct timeline_raw_span span = { .begin_ns = begin_ns, .end_ns = end_ns, .what = thread };
+        struct timeline_lane_place place = { .kind = TIMELINE_LANE_UNRECORDED };
+        struct timeline_states *s = context;
+        struct timeline_cpu *row = NULL;
+        int r = find_cpu(s, cpu, &row);
+
+        if (r == -EOVERFLOW) {
+                s->index->n_left_out++;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        place.track = row->track;
+        return timeline_lane_list_add(&row->unrecorded, s->index, place, &span, NULL);
+}
+
 /* ---- threads ------------------------------------------------------------------------------------------- */
 
 void timeline_states_init(struct timeline_states *s, struct timeline_index *index)
@@ -76,6 +96,7 @@ void timeline_states_init(struct timeline_states *s, struct timeline_index *inde
         *s = (struct timeline_states){ .index = index };
         cpu_lanes_init(&s->cpus);
         s->cpus.take = states_take_cpu;
+        s->cpus.take_unowned = states_take_unowned;
         intern_init(&s->cpu_numbers, sizeof(uint64_t), 0);
 }
 
@@ -83,8 +104,10 @@ void timeline_states_deinit(struct timeline_states *s)
 {
         for (uint32_t i = 0; i < s->n_threads; i++)
                 timeline_lane_list_deinit(&s->threads[i].lanes);
-        for (uint32_t i = 0; i < s->cpu_numbers.n_items; i++)
+        for (uint32_t i = 0; i < s->cpu_numbers.n_items; i++) {
                 timeline_lane_list_deinit(&s->cpu_tracks[i].lanes);
+                timeline_lane_list_deinit(&s->cpu_tracks[i].unrecorded);
+        }
         free(s->threads);
         free(s->cpu_tracks);
         intern_deinit(&s->cpu_numbers);

@@ -37,6 +37,7 @@ struct timeline_cpu {
         uint32_t thread;                 /* that has it since `since_ns`, while the trace grows; 0 = none */
         uint64_t since_ns, counted_ns;   /* counted: up to there its use is in the rates */
         struct timeline_lane_list lanes; /* one */
+        struct timeline_lane_list unrecorded; /* one: while a thread was ready there */
 };
 
 struct timeline_states {

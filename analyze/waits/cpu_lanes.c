@@ -122,12 +122,77 @@ static int take_cpu(struct cpu_lanes *l, uint32_t id, uint64_t cpu, uint64_t tim
         return r;
 }
 
+/* ---- CPUs that no thread of the trace had, while one was ready to run ---------------------------------- */
+
+static int give_unowned(struct cpu_lanes *l, struct cpu_lane *lane, uint64_t cpu, uint32_t thread,
+                        uint64_t since_ns, uint64_t until_ns)
+{
+        if (since_ns < lane->given_ns)
+                since_ns = lane->given_ns;
+        if (since_ns < lane->wanted_ns)
+                since_ns = lane->wanted_ns;
+        if (until_ns <= since_ns || lane->thread != 0)
+                return 0;
+        lane->wanted_ns = until_ns;
+        return l->take_unowned(l->context, cpu, thread, since_ns, until_ns);
+}
+
+/* The thread was preempted on this CPU, and is ready there until it comes onto any. */
+static int begin_preempted(struct cpu_lanes *l, const struct ordered_event *event)
+{
+        struct cpu_thread *thread = &l->threads[event->thread - 1];
+        struct cpu_lane *lane;
+        int r = find_lane(l, event->value[0], &lane);
+
+        if (r < 0 || thread->waits_on != 0)
+                return r;
+        thread->waits_on = event->value[0] + 1;
+        if (lane->n_preempted++ == 0)
+                lane->preempted_ns = event->time_ns;
+        return 0;
+}
+
+static int end_preempted(struct cpu_lanes *l, const struct ordered_event *event)
+{
+        struct cpu_thread *thread = &l->threads[event->thread - 1];
+        uint64_t cpu = thread->waits_on - 1;
+        struct cpu_lane *lane;
+        int r;
+
+        if (thread->waits_on == 0)
+                return 0;
+        thread->waits_on = 0;
+        r = find_lane(l, cpu, &lane);
+        if (r < 0)
+                return r;
+        lane->n_preempted--;
+        return give_unowned(l, lane, cpu, event->thread, lane->preempted_ns, event->time_ns);
+}
+
+/* Before the thread comes onto a CPU: who had it until then?  value[1]: since when the thread was ready. */
+static int end_ready(struct cpu_lanes *l, const struct ordered_event *event)
+{
+        uint64_t cpu = event->value[0], since_ns = event->value[1];
+        struct cpu_lane *lane = NULL;
+        int r = end_preempted(l, event);
+
+        if (r == 0)
+                r = find_lane(l, cpu, &lane);
+        if (r < 0 || !lane)
+                return r;
+        if (lane->n_preempted != 0 && (since_ns == 0 || lane->preempted_ns < since_ns))
+                since_ns = lane->preempted_ns;
+        return since_ns == 0 ? 0 : give_unowned(l, lane, cpu, event->thread, since_ns, event->time_ns);
+}
+
 static int switch_in(struct cpu_lanes *l, const struct ordered_event *event)
 {
         struct cpu_thread *thread = &l->threads[event->thread - 1];
         uint64_t cpu = event->value[0];
-        int r = take_cpu(l, event->thread, cpu, event->time_ns);
+        int r = l->take_unowned ? end_ready(l, event) : 0;
 
+        if (r == 0)
+                r = take_cpu(l, event->thread, cpu, event->time_ns);
         thread->is_running = true;
         thread->since_ns = event->time_ns;
         return r < 0 ? r : add_time(l, event->thread, cpu, (struct cpu_lane_sum){ .n_switches = 1 });
@@ -193,15 +258,18 @@ static int take_ordered(void *context, const struct ordered_event *event, struct
 {
         struct cpu_lanes *l = context;
         struct cpu_thread *thread = &l->threads[event->thread - 1];
+        int r;
 
         (void)err;
         switch (event->op) {
         case TRACE_OP_SWITCH_IN:
                 return switch_in(l, event);
         case TRACE_OP_SWITCH_OUT:
-                return switch_out(l, event);
+                r = switch_out(l, event);
+                return r == 0 && l->take_unowned && event->value[1] != 0 ? begin_preempted(l, event) : r;
         case TRACE_OP_THREAD_EXIT:
-                return end(l, event);
+                r = l->take_unowned ? end_preempted(l, event) : 0;
+                return r == 0 ? end(l, event) : r;
         case ORDER_BEGINS:
                 begin(l, event);
                 return 0;
@@ -219,37 +287,69 @@ void cpu_lanes_expect(struct cpu_lanes *l, uint32_t thread, uint64_t time_ns)
                 l->threads[thread - 1].expected_ns = time_ns;
 }
 
-static int put_in_order(struct cpu_lanes *l, uint32_t thread, uint64_t time_ns, uint32_t op, uint64_t cpu)
+static int put_in_order(struct cpu_lanes *l, const struct ordered_event *event)
 {
-        const struct ordered_event event = {
-                .time_ns = time_ns, .op = op, .thread = thread, .value = { cpu }
-        };
-
         if (!l->order.take)
                 event_order_init(&l->order, ORDER_EVENTS_MAX, take_ordered, l);
-        return event_order_add(&l->order, &event, NULL);
+        return event_order_add(&l->order, event, NULL);
+}
+
+/*
+ * Returns, of a SWITCH_IN, since when the thread could run, if it was woken, else 0; of a SWITCH_OUT, 1 if
+ * the thread was preempted.
+ */
+static uint64_t follow_readiness(struct cpu_thread *thread, uint32_t id, const struct trace_event *event)
+{
+        uint64_t ready_ns = thread->ready_ns;
+
+        switch (event->op) {
+        case TRACE_OP_WAKEUP:
+                if (thread->is_out && ready_ns == 0 && !trace_event_wakes_itself(event, id))
+                        thread->ready_ns = event->time_ns;
+                return 0;
+        case TRACE_OP_SWITCH_OUT:
+                thread->ready_ns = 0;
+                thread->is_out = event->switch_out.preempted == 0 &&
+                                 event->switch_out.wait != TRACE_WAIT_PREEMPTED;
+                return !thread->is_out;
+        case TRACE_OP_SWITCH_IN:
+                thread->is_out = false;
+                thread->ready_ns = 0;
+                /* Where the CPU was idle for so long, no other program had it. */
+                return event->time_ns > ready_ns && event->switch_in.idle_ns >= event->time_ns - ready_ns
+                               ? 0
+                               : ready_ns;
+        default:
+                return 0;
+        }
 }
 
 int cpu_lanes_add(struct cpu_lanes *l, uint32_t id, const struct trace_event *event)
 {
         struct cpu_thread *thread = &l->threads[id - 1];
+        struct ordered_event ordered = { .time_ns = event->time_ns, .thread = id, .op = ORDER_BEGINS };
         int r = 0;
 
         if (!thread->has_begun && (event->op != TRACE_OP_WAKEUP || trace_event_wakes_itself(event, id)))
-                r = put_in_order(l, id, event->time_ns, ORDER_BEGINS, 0);
+                r = put_in_order(l, &ordered);
         thread->has_begun = true;
         if (r < 0)
                 return r;
+        ordered.value[1] = follow_readiness(thread, id, event);
+        ordered.op = (uint32_t)event->op;
         if (event->op == TRACE_OP_SAMPLE && !thread->was_seen) {
                 thread->was_seen = true;
-                return put_in_order(l, id, event->time_ns, ORDER_IS_SEEN, event->sample.cpu);
+                ordered.op = ORDER_IS_SEEN;
+                ordered.value[0] = event->sample.cpu;
+                return put_in_order(l, &ordered);
         }
         if (event->op == TRACE_OP_THREAD_EXIT)
-                return put_in_order(l, id, event->time_ns, TRACE_OP_THREAD_EXIT, 0);
+                return put_in_order(l, &ordered);
         if (event->op != TRACE_OP_SWITCH_IN && event->op != TRACE_OP_SWITCH_OUT)
                 return 0;
         thread->was_seen = event->op == TRACE_OP_SWITCH_IN;
-        return put_in_order(l, id, event->time_ns, (uint32_t)event->op, event->operand[0]);
+        ordered.value[0] = event->operand[0];
+        return put_in_order(l, &ordered);
 }
 
 int cpu_lanes_hand_out(struct cpu_lanes *l, uint64_t until_ns)

@@ -40,13 +40,19 @@ struct cpu_lane_sum {
 struct cpu_thread {
         uint64_t cpu, since_ns; /* these and the next three are as of the last event in the order of time */
         bool is_running, is_cpu_known, has_ended;
+        uint64_t waits_on; /* the CPU from which it was preempted, plus 1; 0 = it was not, or runs again */
         bool has_begun, was_seen; /* these and the next are as of its last event that came; seen: on a CPU */
+        bool is_out;              /* it waits, or was woken from that */
+        uint64_t ready_ns;        /* since when it could run, while it is out; 0 = it cannot, or not known */
         uint64_t expected_ns;
 };
 
 struct cpu_lane {
-        uint64_t given_ns; /* all time before it was given to a thread, or belongs to none */
-        uint32_t thread;   /* the thread that has it now, until that thread's exit; 0 = none */
+        uint64_t given_ns;     /* all time before it was given to a thread, or belongs to none */
+        uint64_t wanted_ns;    /* `take_unowned` has all time before it */
+        uint64_t preempted_ns; /* since when threads are ready that were preempted there, if there are any */
+        uint32_t n_preempted;
+        uint32_t thread; /* the thread that has it now, until that thread's exit; 0 = none */
 };
 
 /*
@@ -57,6 +63,11 @@ typedef int cpu_lanes_take(void *context, uint64_t cpu, uint32_t thread, uint64_
 
 struct cpu_lanes {
         cpu_lanes_take *take; /* NULL = only sums are wanted; set by the caller after cpu_lanes_init() */
+        /*
+         * Likewise; NULL = not wanted: no thread of the trace had the CPU while @thread, or another one, was
+         * ready to run there: it had been preempted there, or came there right after.  In the order of time.
+         */
+        cpu_lanes_take *take_unowned;
         void *context;
         struct intern keys;        /* struct cpu_lane_key */
         struct cpu_lane_sum *sums; /* heap; of the key with id i at i - 1 */

@@ -39,6 +39,9 @@ const cpu = spansOf('CPU 1', 'cpu');
 cpu.splice(0, cpu.length, ...cpu.filter((span) => span[1] <= preempted[0] || span[0] >= preempted[1]),
            [preempted[0], preempted[0] + 1.5e5, 2]);
 cpu.sort((a, b) => a[0] - b[0]);
+/* Then another program had the CPU, while worker 3 was ready to run there. */
+const unrecorded = [preempted[0] + 1.5e5, preempted[1], 4];
+game.lane(game.tracks.find((track) => track.title === 'CPU 1'), 'unrecorded', 0, { spans: [unrecorded] });
 const zone = spansOf('main', 'zones')[game.lateFrame];
 /* main waits in its late frame. */
 const mainStates = spansOf('main', 'states');
@@ -130,6 +133,9 @@ async function hover(page, title, kind, ns) {
         await page.move(x, y);
         return { x, y };
 }
+
+/** Nothing is on its way to the picture. */
+const settled = `(({ cache, isDrawAsked }) => !cache.isFetching && !cache.wanted && !isDrawAsked && cache.windows.size > 0)(${timeline})`;
 
 const tip = (page) => page.text('.timeline-tip');
 const rowsOf = (page, name) => page.value(`[...document.querySelectorAll('.panel [aria-label=${JSON.stringify(name)}] tbody tr')]
@@ -256,6 +262,44 @@ test('preempted: by whom, also in the tooltip, and how programs that were not re
         });
 });
 
+test('a CPU that other programs had while a thread was ready to run there is hatched, and says so', async () => {
+        await withPage(around(preempted[0], preempted[1]) + '&filter=CPU%201', async (page) => {
+                const row = await page.value(timeline + '.layout.rows.find((one) => one.title === "CPU 1").lanes.map((lane) => ' +
+                        '[lane.lane.kind, lane.y, lane.height])');
+                assert.strictEqual(row.length, 2);
+                assert.deepStrictEqual([row[0][0], row[1][0]], ['cpu', 'unrecorded']);
+                assert.deepStrictEqual(row[0].slice(1), row[1].slice(1), 'both are one lane');
+                await page.value(`${timeline}.showRange(${preempted[0]}, ${preempted[1]})`);
+                await hover(page, 'CPU 1', 'cpu', (unrecorded[0] + unrecorded[1]) / 2);
+                await page.untilText('.timeline-tip',
+                        /^other programs, not recorded: 50\.0 us\nCPU 1, at [^]*worker 3 was ready to run here/);
+                assert.match(await tip(page), /hyprof record -a records all programs/);
+                await page.until(settled, 'the lanes');
+                const colors = await page.value(`(() => {
+                        const screen = ${timeline};
+                        const lane = screen.layout.rows.find((one) => one.title === 'CPU 1').lanes[0];
+                        const copy = document.createElement('canvas');
+                        const scale = devicePixelRatio;
+                        const x = (ns) => (ns - screen.from) / (screen.to - screen.from) * screen.canvas.clientWidth * scale;
+                        screen.hover(null);
+                        screen.drawNow();
+                        copy.width = 40;
+                        copy.height = 4;
+                        const context = copy.getContext('2d', { willReadFrequently: true });
+                        context.drawImage(screen.canvas, Math.round(x(${unrecorded[1] - 1e4})), Math.round((lane.y + 2 + pageModules[
+                                'timeline_paint.js'].AXIS_PX - screen.scroll.scrollTop) * scale), 40, 4, 0, 0, 40, 4);
+                        const { data } = context.getImageData(0, 0, 40, 4);
+                        const found = new Set();
+                        for (let i = 0; i < data.length; i += 4)
+                                found.add([data[i], data[i + 1], data[i + 2]].join());
+                        return found.size;
+                })()`);
+                assert.ok(colors > 3, 'slanted lines over the ground');
+                await hover(page, 'CPU 1', 'cpu', preempted[0] + 5e4);
+                await page.untilText('.timeline-tip', /^worker 1: 150 us/);
+        }, true);
+});
+
 /** The wake-ups in a view by the definition: [time, waker, woken]. */
 function wakeUpsIn(trace, from, to) {
         return trace.tracks.filter((track) => track.kind === 'thread').flatMap((track) =>
@@ -263,9 +307,6 @@ function wakeUpsIn(trace, from, to) {
                         .filter((span) => span[2] >>> 28 === 3 && (span[2] & 0xfffffff) !== 0 && span[0] >= from && span[0] < to)
                         .map((span) => [span[0], span[2] & 0xfffffff, track.thread])).sort((a, b) => a[0] - b[0]);
 }
-
-/** Nothing is on its way to the picture. */
-const settled = `(({ cache, isDrawAsked }) => !cache.isFetching && !cache.wanted && !isDrawAsked && cache.windows.size > 0)(${timeline})`;
 
 /** How many pixels of the arrows' color are in the column of an instant. */
 const arrowPixelsAt = (page, ns) => page.value(`(() => {

@@ -239,6 +239,8 @@ START_TEST(each_thing_is_on_its_lane)
         ck_assert_int_eq(memcmp(timeline_index_text(&t, 1).bytes, "hello", 5), 0);
         check_lane(&t, TIMELINE_TRACK_CPU, "CPU 3", TIMELINE_LANE_CPU, 0, "50-500:1 750-1000:1 ");
         check_lane(&t, TIMELINE_TRACK_CPU, "CPU 4", TIMELINE_LANE_CPU, 0, "600-700:1 ");
+        /* It was woken, and later preempted there. */
+        check_lane(&t, TIMELINE_TRACK_CPU, "CPU 4", TIMELINE_LANE_UNRECORDED, 0, "580-600:1 700-750:1 ");
         check_lane(&t, TIMELINE_TRACK_LOCK, "a lock", TIMELINE_LANE_HOLDER, 0, "150-400:1 400-450:2 ");
         check_lane(&t, TIMELINE_TRACK_LOCK, "a lock", TIMELINE_LANE_WAITERS, 0, "200-400:2 ");
         check_lane(&t, TIMELINE_TRACK_PLOT, "height", TIMELINE_LANE_PLOT, 0, "210=2.5 220=-7 ");

@@ -142,6 +142,8 @@ export class TraceModel {
                         return this.threadName(what);
                 case 'states':
                         return this.stateName(what);
+                case 'unrecorded':
+                        return 'other programs, not recorded';
                 case 'frames':
                         return 'frame ' + formatCount(what);
                 default:

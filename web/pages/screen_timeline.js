@@ -545,8 +545,10 @@ export class TimelineScreen {
                 const row = place.y < AXIS_PX ? undefined
                         : this.layout.rows.find((one) => y >= one.y && y < one.y + one.height);
                 const lane = row?.lanes.find((one) => y >= one.y - 1 && y < one.y + one.height + 1);
+                const over = row?.lanes.find((one) => one.y === lane?.y && one !== lane && one.lane.kind === 'unrecorded');
+                const hit = row && lane ? this.hitOf(row, lane, this.timeOf(event)) : null;
 
-                return row && lane ? this.hitOf(row, lane, this.timeOf(event)) : null;
+                return !hit && row && over ? this.hitOf(row, over, this.timeOf(event)) : hit;
         }
 
         /** @param {TimelineRow} row @param {LaneRow} lane @param {number} ns */

@@ -8,9 +8,9 @@
  */
 
 import { formatDuration } from './format.js';
+import { paintName } from './timeline_marks.js';
 import { AXIS_PX, xOfTime } from './timeline_paint.js';
 import { keysAround } from './timeline_rows.js';
-import { paintName } from './timeline_wakes.js';
 
 /**
  * @typedef {import('./model.js').TraceModel} TraceModel

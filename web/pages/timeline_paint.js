@@ -12,7 +12,7 @@ import { nameColorOf, nameColorOfValue } from './colors.js';
 import { formatDuration, formatPlural, formatShare, formatTime, formatValue, roundStep } from './format.js';
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
-import { paintHatched } from './timeline_hatch.js';
+import { paintHatch, paintHatchedWords, paintName } from './timeline_marks.js';
 import { cpusOf, meanAfter, partsOfParallel } from './timeline_parallel.js';
 import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
@@ -112,9 +112,9 @@ function paintToCome(frame, row, y) {
         if (!isLive)
                 return;
         if (known < duration_ns)
-                paintHatched(frame, xOfTime(frame, known), xOfTime(frame, duration_ns), strip, 'still to come');
+                paintHatchedWords(frame, xOfTime(frame, known), xOfTime(frame, duration_ns), strip, 'still to come');
         if (row.track?.kind === 'load' && causes && causes.n > 0 && causes.end[causes.n - 1] < known)
-                paintHatched(frame, xOfTime(frame, causes.end[causes.n - 1]), xOfTime(frame, known),
+                paintHatchedWords(frame, xOfTime(frame, causes.end[causes.n - 1]), xOfTime(frame, known),
                         { y: y + 1, height: LOAD_CAUSES_PX }, 'causes still to come');
 }
 
@@ -148,8 +148,42 @@ function paintLane(frame, row) {
                 paintTicks(frame, items, y, row.height, row.lane.kind === 'messages');
         else if (row.lane.kind === 'frames')
                 paintFrames(frame, items, y, row);
+        else if (row.lane.kind === 'unrecorded')
+                paintUnrecorded(frame, items, y, row.height);
         else
                 paintSpans(frame, items, y, row.height, row.lane.kind);
+}
+
+const UNRECORDED_WORDS = 'other programs, not recorded';
+
+/**
+ * Slanted lines where no recorded thread had a CPU while one was ready to run there.  Between the longer stretches of a
+ * bucket others may have had it, so these are as tall as a part of the lane.
+ * @param {TimelineFrame} frame
+ * @param {SpanItems} items
+ * @param {number} y
+ * @param {number} height
+ */
+function paintUnrecorded(frame, items, y, height) {
+        const { context, colors } = frame;
+
+        for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
+                const left = Math.max(-2, xOfTime(frame, items.begin[i]));
+                const right = Math.min(frame.width + 2, xOfTime(frame, items.end[i]));
+                const tall = items.count[i] > 1 ? Math.round(height * 0.3) : height;
+
+                if (right < 0)
+                        continue;
+                if (right - left < 3) {
+                        context.fillStyle = colors.preempted;
+                        context.fillRect(left, y + height - tall * 0.5, 1, tall * 0.5);
+                        continue;
+                }
+                paintHatch(frame, { left, y: y + height - tall, width: right - left, height: tall }, colors.preempted);
+                context.fillStyle = colors.text;
+                if (items.count[i] === 1 && right - left > 6.2 * UNRECORDED_WORDS.length + 16)
+                        paintName(frame, UNRECORDED_WORDS, Math.max(0, left) + 6, y + height / 2);
+        }
 }
 
 /**

@@ -14,9 +14,10 @@ import { DataTable } from './data_table.js';
 import { button, el } from './dom.js';
 import { formatPlural } from './format.js';
 import { labelOfSegment, pathSegments, pathSteps, pathThreads, pathThreadsByTime } from './path_segments.js';
+import { paintHatch, paintName } from './timeline_marks.js';
 import { AXIS_PX, paintLabel, xOfTime } from './timeline_paint.js';
 import { isOnPath } from './timeline_rows.js';
-import { paintName, paintWakeUp } from './timeline_wakes.js';
+import { paintWakeUp } from './timeline_wakes.js';
 
 /**
  * @typedef {import('./answers.js').Answer} Answer
@@ -337,7 +338,7 @@ export class TimelinePath {
                         : isHatched ? colors.background : ready;
                 context.fillRect(left, y, width, PATH_LINE_PX);
                 if (isHatched)
-                        paintHatch(frame, left, y, width, PATH_LINE_PX, ready);
+                        paintHatch(frame, { left, y, width, height: PATH_LINE_PX }, ready);
                 if (width > 3) {
                         context.strokeStyle = segment.look === 'run' ? name.edge : colors.muted;
                         context.lineWidth = 1;
@@ -400,33 +401,4 @@ function paintDrop(frame, ns, fromY, toY) {
         context.lineTo(x, Math.max(AXIS_PX, toY));
         context.stroke();
         context.setLineDash([]);
-}
-
-/**
- * Slanted lines: the thread could run and did not.
- * @param {TimelineFrame} frame
- * @param {number} left
- * @param {number} y
- * @param {number} width
- * @param {number} height
- * @param {string} color
- */
-function paintHatch(frame, left, y, width, height, color) {
-        const { context } = frame;
-        const from = Math.max(-height, left);
-        const to = Math.min(frame.width + height, left + width);
-
-        context.save();
-        context.beginPath();
-        context.rect(left, y, width, height);
-        context.clip();
-        context.strokeStyle = color;
-        context.lineWidth = 2;
-        context.beginPath();
-        for (let x = Math.floor(from / 6) * 6 - height; x < to; x += 6) {
-                context.moveTo(x, y + height);
-                context.lineTo(x + height, y);
-        }
-        context.stroke();
-        context.restore();
 }

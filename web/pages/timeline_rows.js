@@ -21,8 +21,8 @@ import { NO_NAME } from './model_checks.js';
  * Heights in CSS pixels, by kind of lane.
  * @type {{ [kind: string]: number }}
  */
-const LANE_HEIGHTS = { zones: 19, ghosts: 15, states: 16, samples: 7, messages: 10, cpu: 18, holder: 15, waiters: 11, frames: 20,
-                       device: 19, plot: 46, counter: 46, memory: 46, cpu_time: 38 };
+const LANE_HEIGHTS = { zones: 19, ghosts: 15, states: 16, samples: 7, messages: 10, cpu: 18, unrecorded: 18, holder: 15, waiters: 11,
+                       frames: 20, device: 19, plot: 46, counter: 46, memory: 46, cpu_time: 38 };
 const TRACK_HEADER_PX = 20;
 /**
  * Room above the first lane, by kind of track.
@@ -36,7 +36,7 @@ export const LOAD_LEGEND_PX = 15;
  * The order of a track's lanes.
  * @type {{ [kind: string]: number }}
  */
-const LANE_ORDER = { states: 0, samples: 1, messages: 2, holder: 3, waiters: 4, zones: 5, ghosts: 6 };
+const LANE_ORDER = { states: 0, samples: 1, messages: 2, holder: 3, waiters: 4, zones: 5, ghosts: 6, unrecorded: 10 };
 /**
  * The order of tracks without a process.
  * @type {{ [kind: string]: number }}
@@ -438,11 +438,12 @@ function trackRow(model, track, choice, isPinned) {
         /** @type {LaneRow[]} */
         const lanes = [];
 
-        for (const lane of isOpen ? shown : shown.slice(0, 1)) {
+        for (const lane of isOpen ? shown : shown.slice(0, track.kind === 'cpu' ? 2 : 1)) {
                 const height = LANE_HEIGHTS[lane.kind] ?? 16;
+                const isOver = lane.kind === 'unrecorded' && lanes.length > 0;
 
-                lanes.push({ lane, track, y, height });
-                y += height + (lane.kind === 'states' ? 2 : 1);
+                lanes.push({ lane, track, y: isOver ? lanes[0].y : y, height });
+                y += isOver ? 0 : height + (lane.kind === 'states' ? 2 : 1);
         }
         return { kind: 'track', title: titleOfTrack(model, track), track, key, fault: track.fault, y: 0,
                  height: Math.max(y, TRACK_HEADER_PX) + TRACK_GAP_PX,

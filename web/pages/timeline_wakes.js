@@ -6,6 +6,7 @@
  */
 
 import { STATE_PREEMPTED, STATE_RUNNABLE, STATE_RUNNING } from './model.js';
+import { paintName } from './timeline_marks.js';
 import { AXIS_PX, xOfTime } from './timeline_paint.js';
 
 /**
@@ -174,28 +175,4 @@ function paintSideMark(frame, isLeft, end, words) {
         context.lineTo(x + 9 * way, end.y + 5);
         context.fill();
         paintName(frame, words, isLeft ? x + 13 : x - 13, end.y, !isLeft);
-}
-
-/**
- * Words on a ground of their own, so that they can be read over any lane.
- * @param {TimelineFrame} frame
- * @param {string} words
- * @param {number} x
- * @param {number} y       middle
- * @param {boolean} [isToTheLeft]
- */
-export function paintName(frame, words, x, y, isToTheLeft = false) {
-        const { context, colors } = frame;
-        const short = words.length > 40 ? `${words.slice(0, 39)}…` : words;
-
-        context.font = `11px ${colors.sans || 'sans-serif'}`;
-        context.textBaseline = 'middle';
-        const width = context.measureText(short).width;
-        const wanted = isToTheLeft || x + width + 4 > frame.width ? x - width - 4 : x;
-        const left = Math.max(2, wanted);
-
-        context.fillStyle = colors.background;
-        context.fillRect(left - 2, y - 7, width + 4, 14);
-        context.fillStyle = colors.text;
-        context.fillText(short, left, y);
 }

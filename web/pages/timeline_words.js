@@ -43,6 +43,10 @@ export function wordsOfHit(viewer, hit, later) {
         if (hit.count > 1)
                 return [`${formatCount(hit.count)} ${wordOfKind(kind)} within ${formatDuration(hit.end - hit.begin)}`,
                         `longest: ${name}, ${formatDuration(hit.longestNs)}`, place, 'zoom in to tell them apart'];
+        if (kind === 'unrecorded')
+                return [`${name}: ${formatDuration(hit.end - hit.begin)}`, place,
+                        `${model.threadName(hit.what)} was ready to run here, and no recorded thread had this CPU: another program, ` +
+                        'the kernel, or none, by the CPU quota', 'hyprof record -a records all programs'];
         return [`${name}: ${formatDuration(hit.end - hit.begin)}`, place, ...(kind === 'zones' ? placeOfZone(model, hit.what) : []),
                 ...(kind === 'device' && hit.lane.track.unit ? [hit.lane.track.unit] : [])];
 }
@@ -51,7 +55,8 @@ export function wordsOfHit(viewer, hit, later) {
 function wordOfKind(kind) {
         /** @type {{ [kind: string]: string }} */
         const words = { zones: 'zones', ghosts: 'ghost zones', states: 'states', cpu: 'runs', frames: 'frames', holder: 'holds',
-                        waiters: 'waits', device: 'device zones', messages: 'messages', samples: 'samples' };
+                        waiters: 'waits', device: 'device zones', unrecorded: 'stretches of other programs',
+                        messages: 'messages', samples: 'samples' };
 
         return words[kind] ?? 'items';
 }
