@@ -138,8 +138,8 @@ static const struct option_row option_rows[] = {
         { LETTER_SYSCALLS, "syscalls", NULL,
           "count all system calls: number, time, bytes, errors of each thread; needs root, or CAP_BPF and CAP_PERFMON" },
         { LETTER_ZONE_FUNCTION, "zone-function", "MODULE!PATTERN",
-          "record each call of these functions as a zone, without rebuilding: 'query_*', 'libfoo.so!ns::run*'; up to 32 "
-          "times; needs root, or CAP_BPF and CAP_PERFMON; each call costs some microseconds" },
+          "record each call of these functions as a zone: 'query_*', 'libz.so!inflate*'; nothing is rebuilt; "
+          "up to 32 times; needs root, or CAP_BPF and CAP_PERFMON; each call costs some microseconds" },
         { LETTER_ZONE_USDT, "zone-usdt", "MODULE!BEGIN,END",
           "record zones from one static probe (SDT, USDT) to another, with arguments: 'query__start,query__done'" },
         { LETTER_USDT, "usdt", "MODULE!NAMES", "record static probes as messages: 'postgresql:lock*'" },
@@ -224,9 +224,9 @@ static const struct option_group groups[] = {
         { "How often", "count strict-freq", NULL },
         { "Call stacks, their names and code", "unwind python embed embed-source no-symbolize",
           "stack-size keep-stacks keep-stacks-max embed-max source-dir" },
-        { "Events that the program reports", "zones frames messages plots memory locks devices",
-          "client-ring" },
-        { "Zones of programs as they are", "zone-function zone-usdt usdt", "zone-function-limit" },
+        { "Events that the program reports, and functions as zones",
+          "zone-function zone-usdt usdt zones frames messages plots memory locks devices",
+          "client-ring zone-function-limit" },
         { "When it ends", "delay max-size ring trigger", "max-dumps mode ignore-child-status" },
         { "On another machine", "on deploy sudo debug-dir", "sysroot" },
         { "From another machine", "listen", "no-wait buffer drop linger" },

@@ -11,7 +11,7 @@
 
 #define PROBE_FUNCTIONS_MAX   1024
 #define PROBE_OWN             (PROBE_FUNCTIONS_MAX - 1) /* hyprof's own function, to measure a hit */
-#define PROBE_RING_BYTES      (1u << 23)
+#define PROBE_RING_BYTES      (1ul << 23)
 #define PROBE_WAKE_SHARES     8 /* the reader is woken each time that another such part of the ring is full */
 #define PROBE_RING_HEAD_BYTES 8 /* of the kernel's, before each record */
 

@@ -53,7 +53,7 @@ struct part {
 /* The place of the parameters in a readable C++ name, or its length: "ns::run(int) const" -> 7. */
 static size_t find_parameters(const char *name)
 {
-        size_t n = strlen(name), at = n;
+        size_t n = strlen(name), at;
         const char *close = strrchr(name, ')');
         int depth = 0;
 

@@ -50,6 +50,21 @@ static int add_function(struct probe_plan *plan, uint32_t file, char *fields[FIE
         return 0;
 }
 
+/* Does an earlier pattern name the function that begins there? */
+static bool is_planned(const struct probe_plan *plan, uint32_t function, uint64_t file_off)
+{
+        const char *path = plan->files[plan->functions[function].file].path;
+
+        for (size_t i = 0; i < plan->n_points; i++) {
+                const struct probe_point *p = &plan->points[i];
+
+                if (p->file_off == file_off && p->cookie == probe_cookie(p->function, PROBE_BEGIN, 0, 0, 0) &&
+                    strcmp(plan->files[plan->functions[p->function].file].path, path) == 0)
+                        return true;
+        }
+        return false;
+}
+
 static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
 {
         uint64_t number[FIELDS_MAX];
@@ -61,6 +76,8 @@ static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
         if (number[1] > PROBE_JUMP || number[3] >> PROBE_REGISTER_BITS || number[4] >> PROBE_OFFSET_BITS ||
             number[5] >> PROBE_OFFSET_BITS)
                 return -EBADMSG;
+        if (number[1] == PROBE_BEGIN && is_planned(plan, function, number[2]))
+                plan->functions[function].is_off = true;
         r = array_reserve(&plan->points, &plan->points_capacity, plan->n_points + 1, sizeof(*plan->points));
         if (r < 0)
                 return r;
@@ -118,6 +135,17 @@ static int take_line(struct probe_plan *plan, uint32_t file, char *line, struct 
         return -EBADMSG;
 }
 
+/* All functions were left out: the first note says why. */
+static int refuse(const struct probe_plan *plan, struct error *err)
+{
+        const char *words = (const char *)plan->notes.data;
+        size_t n = plan->notes.used_bytes;
+        const char *end = n > 0 ? memchr(words, '\n', n) : NULL;
+
+        return error_set(err, -ENOENT, "none of its functions can be a zone: %.*s",
+                         end ? (int)(end - words) : 0, words ? words : "");
+}
+
 static int take_answer(struct probe_plan *plan, uint32_t file, const struct probe_plan_request *request,
                        struct byte_buffer *answer, struct error *err)
 {
@@ -135,8 +163,7 @@ static int take_answer(struct probe_plan *plan, uint32_t file, const struct prob
         if (r < 0)
                 return r;
         if (plan->n_functions == n_before)
-                return error_set(err, -ENOENT, "none of its functions can be a zone: %.200s",
-                                 plan->notes.used_bytes > 0 ? strtok((char *)plan->notes.data, "\n") : "");
+                return refuse(plan, err);
         if (!request->lists_only &&
             (plan->n_functions > PROBE_PLAN_FUNCTIONS_MAX || plan->n_points > PROBE_PLAN_POINTS_MAX))
                 return error_set(

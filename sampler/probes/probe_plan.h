@@ -39,7 +39,7 @@ struct probe_function {
         uint32_t location; /* id in the table LOCATIONS; set by the recorder */
         uint64_t n_taken;  /* records, since `since_ns` */
         uint64_t since_ns;
-        bool is_off; /* it was switched off: too many calls */
+        bool is_off; /* it has no probes: too many calls, refused, or an earlier one is the same */
 };
 
 struct probe_point {

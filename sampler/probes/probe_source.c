@@ -35,9 +35,9 @@ struct probe_source {
         struct bpf_link **links;              /* heap: of the plan's points; NULL = it is not set */
         int ring_fd, functions_fd, totals_fd; /* borrowed from `object` */
         unsigned long *consumer;              /* mappings of the ring, owned */
-        const unsigned long *producer;
-        const uint8_t *data; /* behind `producer`, twice in a row */
-        uint64_t at, until;  /* where the next record is; what was there when we looked */
+        unsigned long *producer;              /* only read */
+        const uint8_t *data;                  /* behind `producer`, twice in a row */
+        uint64_t at, until;                   /* where the next record is; what was there when we looked */
         uint64_t rate_max, hit_ns;
         bool looked, has_record;
         struct perf_record record;
@@ -233,7 +233,7 @@ int probe_source_open(const struct probe_source_options *options, struct probe_s
         s->ring_fd = -1;
         s->plan = options->plan;
         s->rate_max = options->rate_max;
-        s->links = calloc(s->plan->n_points + 1, sizeof(*s->links));
+        s->links = calloc(s->plan->n_points + 1, sizeof(*s->links)); /* NOLINT(bugprone-sizeof-expression) */
         code = s->links ? load(s, options, err) : error_set(err, -ENOMEM, "no memory for zones of functions");
         if (code == 0) {
                 monotonic_clock_pair(&s->clock);
@@ -268,7 +268,7 @@ void probe_source_close(struct probe_source *s)
         if (s->consumer)
                 (void)munmap(s->consumer, page_bytes);
         if (s->producer)
-                (void)munmap((void *)(uintptr_t)s->producer, page_bytes + 2 * PROBE_RING_BYTES);
+                (void)munmap(s->producer, page_bytes + 2 * PROBE_RING_BYTES);
         bpf_object__close(s->object);
         byte_buffer_deinit(&s->text);
         free(s->links);

@@ -9,7 +9,7 @@ need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: functions are probed on x86-64"
 set -m
 n=40
-patterns=(--zone-function='work::*' --zone-function='w_probed!leaf')
+patterns=(--zone-function='work::*' --zone-function='w_probed!leaf' --zone-function='lea[f]') # one of them twice
 for name in tail choose fact thrower catcher 'jump*' zoned; do
         patterns+=(--zone-function="$name")
 done
