@@ -164,11 +164,13 @@ static int set_probes(struct probe_source *s, struct error *err)
                 n_set += !plan->functions[i].is_off;
         if (n_set > 0)
                 return 0;
-        return last == EPERM || last == EACCES
-                       ? bpf_words_explain(-EPERM, "set probes", ABLE_KERNELS, err)
-                       : error_set(err, -ENOENT,
-                                   "the kernel cannot set a probe in any of these functions (errno %d)",
-                                   last);
+        if (last == EPERM || last == EACCES)
+                return error_set(
+                        err, -EPERM,
+                        "BPF: setting probes needs CAP_SYS_ADMIN, which hyprof gives up under sudo; from a root shell "
+                        "(sudo -s) it is kept");
+        return error_set(err, -ENOENT, "the kernel cannot set a probe in any of these functions (errno %d)",
+                         last);
 }
 
 /* ---- what a hit costs ---------------------------------------------------------------------------------- */
