@@ -28,7 +28,6 @@
 #define COLD_SUFFIX        ".cold" /* of the symbol of the part of a function that rarely runs */
 #define NOTRACK_PREFIX     0x3e    /* of an indirect jump: one of a switch statement */
 #define NAME_LENGTH        128     /* of a static probe and of its provider */
-#define LISTED_MAX         (UINT32_C(1) << 20)
 
 struct finder {
         const struct probe_finder_task *task;
@@ -306,9 +305,7 @@ static int each_match(struct finder *f, bool does_probe, uint32_t *ret_n)
                 if (r == 0)
                         continue;
                 n++;
-                if (does_probe && f->task->request->lists_only)
-                        add_function(f, e->svma, shown);
-                else if (does_probe)
+                if (does_probe)
                         probe(f, e, shown);
                 free(shown);
         }
@@ -363,7 +360,7 @@ static int open_file(struct finder *f, struct error *err)
                 source.first_svma = elf_image_first_code(f->image);
                 r = code_index_new(&source, &f->index, err);
         }
-        if (r < 0 || f->task->request->lists_only)
+        if (r < 0)
                 return r;
         f->code = malloc(FUNCTION_BYTES_MAX);
         return f->code ? disassembler_open(&options, &f->disassembler, err)
@@ -498,15 +495,13 @@ static int find_messages(struct finder *f, struct error *err)
                 (void)snprintf(name, sizeof(name), "%s:%s", p.provider, p.name);
                 add_title(f, name, strlen(name));
                 n_found++;
-                if (!f->task->request->lists_only)
-                        (void)add_places(f, PROBE_MARK, name, strlen(name));
+                (void)add_places(f, PROBE_MARK, name, strlen(name));
         }
         return n_found > 0 ? 0 : error_set(err, -ENOENT, "the file has no such static probe (SDT)");
 }
 
 static int find(struct finder *f, struct error *err)
 {
-        const uint32_t n_max = f->task->request->lists_only ? LISTED_MAX : PROBE_PLAN_FUNCTIONS_MAX;
         uint32_t n = 0;
         int r = open_file(f, err);
 
@@ -518,10 +513,10 @@ static int find(struct finder *f, struct error *err)
                 r = each_match(f, false, &n);
         if (r < 0)
                 return r;
-        if (n > n_max)
+        if (n > PROBE_PLAN_FUNCTIONS_MAX)
                 return error_set(err, -EOVERFLOW,
                                  "%" PRIu32 " functions match, and at most %" PRIu32 " can be zones", n,
-                                 n_max);
+                                 (uint32_t)PROBE_PLAN_FUNCTIONS_MAX);
         if (n == 0 && f->symbols.n_entries == 0)
                 return error_set(err, -ENOENT, "the file has no names of functions (stripped)");
         if (n == 0)

@@ -146,8 +146,7 @@ static int refuse(const struct probe_plan *plan, struct error *err)
                          end ? (int)(end - words) : 0, words ? words : "");
 }
 
-static int take_answer(struct probe_plan *plan, uint32_t file, const struct probe_plan_request *request,
-                       struct byte_buffer *answer, struct error *err)
+static int take_answer(struct probe_plan *plan, uint32_t file, struct byte_buffer *answer, struct error *err)
 {
         size_t n_before = plan->n_functions;
         char *at, *end;
@@ -164,8 +163,7 @@ static int take_answer(struct probe_plan *plan, uint32_t file, const struct prob
                 return r;
         if (plan->n_functions == n_before)
                 return refuse(plan, err);
-        if (!request->lists_only &&
-            (plan->n_functions > PROBE_PLAN_FUNCTIONS_MAX || plan->n_points > PROBE_PLAN_POINTS_MAX))
+        if (plan->n_functions > PROBE_PLAN_FUNCTIONS_MAX || plan->n_points > PROBE_PLAN_POINTS_MAX)
                 return error_set(
                         err, -EOVERFLOW, "%zu functions with %zu probes; at most %d and %d are possible",
                         plan->n_functions, plan->n_points, PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX);
@@ -182,7 +180,7 @@ static int ask_child(struct probe_plan *plan, const struct probe_plan_request *r
                                   &answer, err);
 
         if (r == 0)
-                r = take_answer(plan, file, request, &answer, err);
+                r = take_answer(plan, file, &answer, err);
         byte_buffer_deinit(&answer);
         return r;
 }

@@ -80,7 +80,6 @@ struct probe_plan_request {
         const char *program; /* path of the command's file; NULL = there is no command */
         uint32_t pid;        /* of a running process, whose files are meant; 0 = the command's */
         uint32_t uid, gid;   /* whom the child becomes, if it is root */
-        bool lists_only;     /* the names, without their instructions */
 };
 
 /*

@@ -166,7 +166,7 @@ static int set_probes(struct probe_source *s, struct error *err)
                 return 0;
         if (last == EPERM || last == EACCES)
                 return error_set(
-                        err, -EPERM,
+                        err, -ENOTSUP,
                         "BPF: setting probes needs CAP_SYS_ADMIN, which hyprof gives up under sudo; from a root shell "
                         "(sudo -s) it is kept");
         return error_set(err, -ENOENT, "the kernel cannot set a probe in any of these functions (errno %d)",
