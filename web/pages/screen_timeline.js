@@ -14,7 +14,7 @@ import { formatDuration } from './format.js';
 import { FrameBudgets } from './frame_budget.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
-import { TimelineArrows } from './timeline_arrows.js';
+import { paintWakerOf, TimelineArrows } from './timeline_arrows.js';
 import { TimelineCauses } from './timeline_causes.js';
 import { hitOfLane } from './timeline_hits.js';
 import { TimelineLabels } from './timeline_labels.js';
@@ -29,8 +29,8 @@ import { isIdleTrack, NO_LANE, rowsBetween, timelineRows, WHOLE_CHOICE } from '.
 import { TimelineSearch } from './timeline_search.js';
 import { TimelineTouch } from './timeline_touch.js';
 import { TimelineTracks } from './timeline_tracks.js';
-import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
-import { selfTimeOf, wordsOfHit } from './timeline_words.js';
+import { wakeUpAt, wakeUpOf } from './timeline_wakes.js';
+import { wordsWithSelf } from './timeline_words.js';
 import { WaitQuestions } from './wait_facts.js';
 import { WaitTip } from './wait_tip.js';
 
@@ -327,22 +327,11 @@ export class TimelineScreen {
                 }
                 for (const wakeUp of [this.wakeUp, this.hovered ? wakeUpAt(this.hovered) : null])
                         if (wakeUp && !this.path.isShown())
-                                this.paintWaker(frame, wakeUp);
+                                paintWakerOf(this, frame, wakeUp);
                 if (!this.path.isShown())
                         this.launches.paint(frame);
                 if (this.measure)
                         paintMeasure(frame, this.measure.from, this.measure.to);
-        }
-
-        /** @param {TimelineFrame} frame @param {import('./timeline_wakes.js').WakeUp} wakeUp */
-        paintWaker(frame, wakeUp) {
-                const woken = this.rowOf(wakeUp.lane);
-                const waker = this.rowOfThread(wakeUp.waker);
-                /** @param {LaneRow|null} row */
-                const middleOf = (row) => row && row.y + row.height / 2 - frame.top + AXIS_PX;
-
-                paintWakeUp(frame, wakeUp.at, { y: middleOf(waker), name: frame.model.threadName(wakeUp.waker) },
-                            { y: middleOf(woken), name: woken ? woken.track.title : '' });
         }
 
         /** @param {number} lane @returns {LaneRow|null} */
@@ -557,26 +546,6 @@ export class TimelineScreen {
                                                causes: this.causes.best(this.from, this.to) }, row, lane, ns);
         }
 
-        /**
-         * The words of an item.  A zone also gets its self time, if the zones inside it are at hand.
-         * @param {TimelineHit} hit
-         * @param {(words: string[]) => void} [later]
-         */
-        wordsWithSelf(hit, later) {
-                const words = wordsOfHit(this.viewer, hit, later);
-
-                if (hit.count !== 1 || !['zones', 'device', 'ghosts'].includes(hit.lane.lane.kind))
-                        return words;
-                const inner = hit.lane.track.lanes.find((lane) => lane.kind === hit.lane.lane.kind &&
-                        lane.depth === hit.lane.lane.depth + 1);
-                const items = inner ? this.cache.covering(inner.id, hit.begin, hit.end) : null;
-                const self = inner ? items && selfTimeOf(items, hit.begin, hit.end) : hit.end - hit.begin;
-
-                if (self !== null)
-                        words.splice(1, 0, `self ${formatDuration(self)}`);
-                return words;
-        }
-
         /** @param {TimelineHit|null} hit @param {MouseEvent} [event] */
         hover(hit, event) {
                 const tip = this.tip;
@@ -584,7 +553,7 @@ export class TimelineScreen {
                 this.hovered = hit;
                 tip.hidden = hit === null || event === undefined;
                 if (hit && event) {
-                        fill(tip, this.wordsWithSelf(hit, (words) => {
+                        fill(tip, wordsWithSelf(this.viewer, this.cache, hit, (words) => {
                                 if (this.hovered === hit)
                                         fill(tip, words.map((line) => el('div', null, line)));
                         }).map((line) => el('div', null, line)));
@@ -613,7 +582,7 @@ export class TimelineScreen {
                 if (hit)
                         this.findWakeUp(hit);
                 if (hit)
-                        this.viewer.announce(this.wordsWithSelf(hit).join(', '));
+                        this.viewer.announce(wordsWithSelf(this.viewer, this.cache, hit).join(', '));
                 this.viewer.set({ item: itemOfHit(hit) });
                 this.draw();
         }

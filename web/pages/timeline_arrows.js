@@ -13,11 +13,13 @@ import { formatCount, formatPlural } from './format.js';
 import { lowerBound } from './lanes.js';
 import { STATE_RUNNABLE, STATE_WAITING } from './model.js';
 import { AXIS_PX, xOfTime } from './timeline_paint.js';
+import { paintWakeUp } from './timeline_wakes.js';
 
 /**
  * @typedef {import('./lanes.js').SpanItems} SpanItems
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
  * @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame
+ * @typedef {import('./timeline_rows.js').LaneRow} LaneRow
  * @typedef {import('./timeline_rows.js').TimelineRow} TimelineRow
  */
 
@@ -199,4 +201,20 @@ function paintArrows(frame, arrows) {
         }
         context.fill();
         context.restore();
+}
+
+/**
+ * The arrow of one wake-up, which an item of the timeline stands for.
+ * @param {TimelineScreen} timeline
+ * @param {TimelineFrame} frame
+ * @param {import('./timeline_wakes.js').WakeUp} wakeUp
+ */
+export function paintWakerOf(timeline, frame, wakeUp) {
+        const woken = timeline.rowOf(wakeUp.lane);
+        const waker = timeline.rowOfThread(wakeUp.waker);
+        /** @param {LaneRow|null} row */
+        const middleOf = (row) => row && row.y + row.height / 2 - frame.top + AXIS_PX;
+
+        paintWakeUp(frame, wakeUp.at, { y: middleOf(waker), name: frame.model.threadName(wakeUp.waker) },
+                    { y: middleOf(woken), name: woken ? woken.track.title : '' });
 }

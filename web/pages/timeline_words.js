@@ -90,6 +90,27 @@ function wordsOfInstant(viewer, hit, place, later) {
 }
 
 /**
+ * The words of an item.  A zone also gets its self time, if the zones inside it are at hand.
+ * @param {Viewer} viewer
+ * @param {import('./lane_cache.js').LaneCache} cache
+ * @param {TimelineHit} hit
+ * @param {(words: string[]) => void} [later]
+ */
+export function wordsWithSelf(viewer, cache, hit, later) {
+        const words = wordsOfHit(viewer, hit, later);
+
+        if (hit.count !== 1 || !['zones', 'device', 'ghosts'].includes(hit.lane.lane.kind))
+                return words;
+        const inner = hit.lane.track.lanes.find((lane) => lane.kind === hit.lane.lane.kind && lane.depth === hit.lane.lane.depth + 1);
+        const items = inner ? cache.covering(inner.id, hit.begin, hit.end) : null;
+        const self = inner ? items && selfTimeOf(items, hit.begin, hit.end) : hit.end - hit.begin;
+
+        if (self !== null)
+                words.splice(1, 0, `self ${formatDuration(self)}`);
+        return words;
+}
+
+/**
  * The time of a span outside of the spans inside it.
  * @param {LaneItems} items  of the lane below
  * @param {number} begin
