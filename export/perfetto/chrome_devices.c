@@ -79,7 +79,7 @@ static void put_device_value(struct chrome_export *x, const struct device_mark *
         const struct trace_plot *plot = trace_dictionary_row(x->trace->dictionary, TRACE_TABLE_PLOTS,
                                                              mark->said.plot);
         struct text_view name = trace_dictionary_text(x->trace->dictionary, plot->name);
-        char id[2 * sizeof("4294967295")];
+        char id[2 * sizeof("4294967295")], digits[sizeof("18446744073709551615")];
         int64_t number;
 
         (void)snprintf(id, sizeof(id), "%" PRIu32 "/%" PRIu32, mark->said.device, mark->said.lane);
@@ -91,8 +91,11 @@ static void put_device_value(struct chrome_export *x, const struct device_mark *
         memcpy(&number, &mark->said.bits, sizeof(number));
         if (mark->said.kind == TRACE_VALUE_SIGNED)
                 json_out_signed(&x->json, number);
-        else if (mark->said.kind == TRACE_VALUE_UNSIGNED)
+        else if (mark->said.kind == TRACE_VALUE_UNSIGNED && mark->said.bits <= INT64_MAX)
                 json_out_number(&x->json, mark->said.bits);
+        else if (mark->said.kind == TRACE_VALUE_UNSIGNED) /* no number for most readers of JSON */
+                json_out_string(&x->json, digits,
+                                (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, mark->said.bits));
         else
                 json_out_real(&x->json, mark->said.value);
         json_out_close(&x->json, '}');

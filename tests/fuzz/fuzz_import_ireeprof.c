@@ -72,7 +72,8 @@ int import_rows_track(struct import_rows *rows, const struct import_track *track
         (void)err;
         require(track->parent <= rows->n_tracks);
         require(track->clock >= 1 && track->clock <= rows->n_clocks);
-        require((track->kind == IMPORT_TRACK_DEVICE) == (track->parent == 0));
+        require((track->kind == IMPORT_TRACK_DEVICE || track->kind == IMPORT_TRACK_PROCESS) ==
+                (track->parent == 0));
         read_text(rows, track->name);
         *ret_id = ++rows->n_tracks;
         return 0;
