@@ -114,15 +114,16 @@ START_TEST(flows_of_chrome_are_bound)
         check_count((struct trace_filter_request){ .zone = NULL }, false, 1);
         root = json_loads(text, 0, NULL);
         events = json_object_get(root, "traceEvents");
-        ck_assert_uint_ge(json_array_size(events), 4);
-        check_event(events, 0, "X", WAKER_TID, 110);
-        check_event(events, 1, "s", WAKER_TID, 110);
-        check_event(events, 2, "X", WOKEN_TID, 120);
-        check_event(events, 3, "f", WOKEN_TID, 120);
-        ck_assert_str_eq(name_of(events, 0), "wakes thread 11");
-        ck_assert_str_eq(name_of(events, 2), "woken by wa\"ker 12");
-        ck_assert_str_eq(name_of(events, 1), name_of(events, 3));
-        ck_assert_str_eq(json_string_value(json_object_get(json_array_get(events, 3), "bp")), "e");
+        ck_assert_uint_ge(json_array_size(events), 5);
+        ck_assert_str_eq(name_of(events, 0), "hyprof_clock");
+        check_event(events, 1, "X", WAKER_TID, 110);
+        check_event(events, 2, "s", WAKER_TID, 110);
+        check_event(events, 3, "X", WOKEN_TID, 120);
+        check_event(events, 4, "f", WOKEN_TID, 120);
+        ck_assert_str_eq(name_of(events, 1), "wakes thread 11");
+        ck_assert_str_eq(name_of(events, 3), "woken by wa\"ker 12");
+        ck_assert_str_eq(name_of(events, 2), name_of(events, 4));
+        ck_assert_str_eq(json_string_value(json_object_get(json_array_get(events, 4), "bp")), "e");
         json_decref(root);
 }
 END_TEST
