@@ -82,6 +82,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
         case PERF_RECORD_KIND_WAKEUP:
         case PERF_RECORD_KIND_LATE:
         case PERF_RECORD_KIND_GIL:
+        case PERF_RECORD_KIND_PROBE:
         case PERF_RECORD_KIND_NUMBER:
         case PERF_RECORD_KIND_LOST:
         case PERF_RECORD_KIND_LOST_SAMPLES:

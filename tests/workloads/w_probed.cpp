@@ -15,7 +15,11 @@
 #include <unistd.h>
 #include <vector>
 
+#ifdef __clang__
+#define KEPT __attribute__((noinline)) /* it makes no clones */
+#else
 #define KEPT __attribute__((noinline, noclone))
+#endif
 
 static volatile int sink;
 
