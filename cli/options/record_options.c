@@ -296,13 +296,14 @@ static int take_tasks(uint32_t *tasks, uint32_t *n_tasks, const char *what, cons
         }
 }
 
-static void take_family(struct record_options *options, int letter, const char *value)
+static int take_family(struct record_options *options, int letter, const char *value)
 {
         uint32_t family = families[letter - LETTER_ZONES];
 
         options->families |= family;
         if (value)
                 options->families |= family << CLIENT_ABI_CALLSTACK_SHIFT;
+        return 0;
 }
 
 static int take_ring(struct record_options *options, const char *value)
@@ -356,10 +357,7 @@ static int take_max_size(struct record_options *options, const char *value)
         return -EINVAL;
 }
 
-/*
- * Sets the mode for @word, a valid choice; with "none", only the innermost function of the frame-pointer
- * chain is kept.
- */
+/* @word: a valid choice; with "none", only the innermost function of the frame-pointer chain is kept. */
 static void take_unwinding(struct record_options *options, const char *word)
 {
         int mode = argument_words_find(UNWIND_CHOICES, word);
@@ -433,8 +431,13 @@ static int take_trigger(struct record_options *options, const char *value)
         return ring_trigger_init(&options->triggers[options->n_triggers++], value);
 }
 
-static int take_probe(struct record_options *options, enum probe_wish_kind kind, const char *value)
+static int take_probe(struct record_options *options, int letter, const char *value)
 {
+        const enum probe_wish_kind kind = (enum probe_wish_kind)(letter - LETTER_ZONE_FUNCTION);
+        uint64_t *rate = &options->zone_function_rate;
+
+        if (letter == LETTER_ZONE_FUNCTION_LIMIT)
+                return take_number("--zone-function-limit", value, ZONE_FUNCTION_RATE_MAX, rate);
         if (options->n_probes == RECORD_OPTIONS_PROBES_MAX) {
                 complain("error: more than %d functions and static probes", RECORD_OPTIONS_PROBES_MAX);
                 return -EINVAL;
@@ -552,10 +555,8 @@ static int take_own_option(struct record_options *options, int letter, const cha
                 return source_options_take(&options->source_folders, value);
         if (letter == COMMON_OPTION_MODE)
                 return common_options_parse_mode(value, &options->mode);
-        if (letter >= LETTER_ZONES) {
-                take_family(options, letter, value);
-                return 0;
-        }
+        if (letter >= LETTER_ZONES)
+                return take_family(options, letter, value);
         switch (letter) {
         case 'F':
                 return take_rate(options, value);
@@ -592,10 +593,8 @@ static int take_own_option(struct record_options *options, int letter, const cha
         case LETTER_ZONE_FUNCTION:
         case LETTER_ZONE_USDT:
         case LETTER_USDT:
-                return take_probe(options, (enum probe_wish_kind)(letter - LETTER_ZONE_FUNCTION), value);
         case LETTER_ZONE_FUNCTION_LIMIT:
-                return take_number("--zone-function-limit", value, ZONE_FUNCTION_RATE_MAX,
-                                   &options->zone_function_rate);
+                return take_probe(options, letter, value);
         case LETTER_MAX_DUMPS:
                 return take_max_dumps(options, value);
         case 'p':

@@ -52,7 +52,7 @@ static int shown_bytes(const char *title)
 {
         size_t n = strnlen(title, TITLE_BYTES);
 
-        while (n == TITLE_BYTES && n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80)
+        while (n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80)
                 n--; /* not within a character */
         return (int)n;
 }

@@ -339,12 +339,13 @@ static int add_submission(struct iree_model *m, const struct iree_record *record
                 return 0;
         }
         r = begin_span(m, record, IREE_LANE_SUBMISSIONS, &span, err);
-        if (r == 0)
-                r = iree_names_text(&m->names, IREE_TEXT_OPERATION, record, &span.text, err);
-        if (r == 0)
-                r = iree_names_word(&m->names, operation_word(record->fields[IREE_F_TYPE]), &span.name, err);
+        if (r != 0)
+                return r;
         if (!is_span)
                 span.end = span.begin;
+        r = iree_names_text(&m->names, IREE_TEXT_OPERATION, record, &span.text, err);
+        if (r == 0)
+                r = iree_names_word(&m->names, operation_word(record->fields[IREE_F_TYPE]), &span.name, err);
         return r < 0 ? r : import_rows_span(m->rows, &span, err);
 }
 

@@ -128,7 +128,7 @@ static int open_library(const char *folders, const char *module, struct probe_fi
 
                         (void)snprintf(pattern, sizeof(pattern), "%.*s/%s%s", (int)n, folders, module,
                                        with_version ? ".*" : "");
-                        if (glob(pattern, 0, NULL, &found) == 0)
+                        if (glob(pattern, 0, NULL, &found) == 0) /* NOLINT(concurrency-mt-unsafe): no users */
                                 r = open_first(&found, module, ret_file);
                         globfree(&found);
                         if (r == 0)

@@ -88,8 +88,10 @@ static int find_register(const char *name, size_t n, int64_t *ret_shift)
 
                 return number >= 8 && number <= 15 ? (int)number : -1;
         }
-        if (n == 3 && (name[0] == 'r' || name[0] == 'e'))
-                return find_register(name + 1, 2, ret_shift);
+        if (n == 3 && (name[0] == 'r' || name[0] == 'e')) {
+                name++;
+                n = 2;
+        }
         for (int i = 0; i < 8; i++) {
                 if (n == 2 && memcmp(name, cores[i], 2) == 0)
                         return i;

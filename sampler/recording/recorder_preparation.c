@@ -602,13 +602,12 @@ static struct recorded_probes_request probes_of(const struct recorder *r)
                                                  .gid = r->options->run_as_gid };
 }
 
-int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
+/* Everything before the command exists. */
+static int prepare_command(struct recorder *r, const struct recorded_probes_request *probes,
+                           bool *ret_fallback, struct error *err)
 {
-        struct recorded_probes_request request;
-        bool fallback;
-        int code;
+        int code = check_access(r, err);
 
-        code = check_access(r, err);
         r->unwinder = unwind_request_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
         if (code < 0)
                 return code;
@@ -622,11 +621,10 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         code = flight_recorder_open(&r->flight, r->options->flight, r->dictionary, err);
         if (code < 0)
                 return code;
-        code = choose_events(r, &fallback, err);
+        code = choose_events(r, ret_fallback, err);
         if (code < 0)
                 return code;
-        request = probes_of(r);
-        code = recorded_probes_plan(&r->probes, &request, r->dictionary, err);
+        code = recorded_probes_plan(&r->probes, probes, r->dictionary, err);
         if (code < 0)
                 return code;
         code = region_inbox_open(&r->inbox, err);
@@ -639,7 +637,17 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         if (recorded_scope_add_own(&r->scope, r->tables.pid) < 0 ||
             recorded_scope_add_own(&r->scope, r->options->file_opener_pid) < 0)
                 return error_set(err, -ENOMEM, "no memory for a list of processes");
-        code = start_command(r, err);
+        return 0;
+}
+
+int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
+{
+        struct recorded_probes_request request = probes_of(r);
+        bool fallback;
+        int code = prepare_command(r, &request, &fallback, err);
+
+        if (code == 0)
+                code = start_command(r, err);
         r->start_ns = clock_raw_ns();
         if (code < 0)
                 return code;

@@ -58,7 +58,7 @@ measures() { # file, what...
                         command time -o "$folder/time" -f "$what %e %U %S %M" bash -c "$what \"\$0\"" "$file" >/dev/null
                         cat "$folder/time"
                 done
-        done | awk -v rows="$n_rows" -v whats="$*" '
+        done | awk -v rows="$n_rows" -v formats="$*" '
                 function median(values, what, i, j, n, sorted, value) {
                         n = split(values, sorted, " ")
                         for (i = 2; i <= n; i++)
@@ -69,7 +69,7 @@ measures() { # file, what...
                 }
                 { clock[$1] = clock[$1] " " $2; cpu[$1] = cpu[$1] " " $3 + $4; if ($5 > most[$1]) most[$1] = $5 }
                 END {
-                        n = split(whats, order, " ")
+                        n = split(formats, order, " ")
                         for (i = 1; i <= n; i++) {
                                 c = median(cpu[order[i]]) + 0.001; w = median(clock[order[i]]) + 0.001
                                 if (i == 1) { first_c = c; first_w = w }

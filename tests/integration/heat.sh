@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # report --heat: each sample and each instance is in the cell of its time, in text, JSON and CSV, with filters
+# shellcheck disable=SC2016 # jq's, awk's
 set -eu
 . tests/tap.sh
 plan 12

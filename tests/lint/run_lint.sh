@@ -16,7 +16,7 @@ mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run | whil
 mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|instrument|symbolize|unwind|sampler|analyze|timeline|merge|import|view|export|web|cli|boards|python)/.*\.c$' | grep -v '\.bpf\.c$')
 # cppcheck does not know the macros of CPython.
 mapfile -t plain < <(printf '%s\n' "${library[@]}" | grep -v '^python/')
-flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\"" "-DPYTHON_PROGRAM_FILE=\"/dev/null\""
+flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\"" "-DPYTHON_PROGRAM_FILE=\"/dev/null\"" "-DPROBE_PROGRAM_FILE=\"/dev/null\""
         "-DMANUAL_PROSE_FILE=\"/dev/null\"" "-DPAGE_FILES_FILE=\"/dev/null\"" "-DHYPROF_DATE=\"\"" "-DHYPROF_GIT_ID=\"\"" "-DHYPROF_MACHINE=\"\""
         "-DHYPROF_VARIANT=\"\"" "-DHYPROF_HAS_"{BPF,NCURSES,SQLITE,VIEWER,PFM}"=1" -isystem "$(/usr/bin/python3 python/facts.py | cut -d ' ' -f 1)")
 n_planned=24

@@ -231,8 +231,8 @@ static void check_moment(struct timeline_index *whole, struct timeline_builder *
         add_up(&got, grown->index, grown, until_ns);
         for (size_t i = 0; i < 48; i++) {
                 /*
-                 * A frame that a mark will end is not open: a mark may never come.  Whether a thread that is ready
-                 * will come onto this CPU is not known either.
+                 * A frame that a mark will end is not open: a mark may never come.  Whether a thread
+                 * that is ready will come onto this CPU is not known either.
                  */
                 if (i == TIMELINE_LANE_FRAMES || i == TIMELINE_LANE_UNRECORDED)
                         continue;

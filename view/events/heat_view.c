@@ -52,7 +52,7 @@ static size_t find_hottest(const struct heat_grid *g)
         COLUMN(COUNT, "zones", "zones", view_number(cell->n_zones), "instances that began here")              \
         COLUMN(DURATION, "longest_ns", "longest", view_known(cell->longest_ns, cell->n_zones != 0), NULL)
 #define ROW_COLUMNS(COLUMN)                                                                                   \
-        COLUMN(DURATION, "offset_ns", "after", view_number(row * rows_in_one * g->row_ns),                    \
+        COLUMN(DURATION, "offset_ns", "after", view_number((uint64_t)row * rows_in_one * g->row_ns),                    \
                "the begin of its column")                                                                     \
         COLUMN(STRING, "course", "course", course_of(d, g, row, hottest),                                     \
                "the columns from left to right; the highest is the hottest of all", .n_columns_max = COURSE_COLUMNS)
