@@ -9,6 +9,7 @@ const path = require('path');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
+const { chooseItem: choose } = require('./choose_item.js');
 const { FakeTrace } = require('./fake_trace.js');
 const { makePage } = require('./make_page.js');
 
@@ -105,16 +106,6 @@ async function withPage(url, action, isFile = false) {
         } finally {
                 await page.close();
         }
-}
-
-async function choose(page, title, kind, ns) {
-        await page.value(`(async () => {
-                const screen = ${timeline};
-                const lane = screen.layout.rows.find((one) => one.title.startsWith(${JSON.stringify(title)})).lanes
-                        .find((one) => one.lane.kind === ${JSON.stringify(kind)} && one.lane.depth === 0);
-                screen.chooseFound(lane.lane.id, await screen.viewer.source.find([lane.lane.id], ${ns} - 1, 'next', null));
-        })()`);
-        await page.until(timeline + '.chosen && ' + timeline + '.chosen.begin === ' + ns, title + ' at ' + ns);
 }
 
 /** The pointer rests on a thread's lane at an instant. */

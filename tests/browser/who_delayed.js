@@ -9,6 +9,7 @@ const path = require('path');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
+const { chooseItem: choose } = require('./choose_item.js');
 const { FakeTrace } = require('./fake_trace.js');
 const { makePage } = require('./make_page.js');
 
@@ -71,17 +72,6 @@ async function withPage(url, action, { answers = true, options = {} } = {}) {
         } finally {
                 await page.close();
         }
-}
-
-/** Chooses the item of a lane that begins at an instant, as the search does. */
-async function choose(page, title, kind, ns) {
-        await page.value(`(async () => {
-                const screen = ${timeline};
-                const lane = screen.layout.rows.find((one) => one.title.startsWith(${JSON.stringify(title)})).lanes
-                        .find((one) => one.lane.kind === ${JSON.stringify(kind)} && one.lane.depth === 0);
-                screen.chooseFound(lane.lane.id, await screen.viewer.source.find([lane.lane.id], ${ns} - 1, 'next', null));
-        })()`);
-        await page.until(timeline + '.chosen && ' + timeline + '.chosen.begin === ' + ns, title + ' at ' + ns);
 }
 
 async function showPath(page) {
