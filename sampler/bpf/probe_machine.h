@@ -98,9 +98,14 @@ struct probe_registers {
         __u64 first;
 };
 
-#define PROBE_PC(regs)               ((regs)->first)
-#define PROBE_SP(regs)               ((regs)->first)
-#define probe_register(regs, number) ((regs)->first)
+#define PROBE_PC(regs) ((regs)->first)
+#define PROBE_SP(regs) ((regs)->first)
+
+static __always_inline __u64 probe_register(const struct probe_registers *regs, __u32 number)
+{
+        (void)number;
+        return regs->first;
+}
 
 #endif
 

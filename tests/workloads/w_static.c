@@ -27,13 +27,20 @@
                              "994: .balign 4\n"                           \
                              ".popsection\n" ::__VA_ARGS__)
 
+/* A register's first byte; hyprof knows the operands of x86-64 alone. */
+#ifdef __x86_64__
+#define BYTE_OF "%b"
+#else
+#define BYTE_OF "%"
+#endif
+
 /* The kernel counts here how many tools watch; the program only reads it. */
 uint16_t query_semaphore __attribute__((section(".probes"), used));
 
 static __attribute__((noinline)) void inner(int turn)
 {
         PROBE("inner__start", "0", "-4@%0", "r"(turn));
-        PROBE("step", "0", "-4@$-3 8@%0 1@%b1", "m"(query_semaphore), "r"(turn));
+        PROBE("step", "0", "-4@$-3 8@%0 1@" BYTE_OF "1", "m"(query_semaphore), "r"(turn));
         PROBE("inner__done", "0", "", "r"(turn));
 }
 
