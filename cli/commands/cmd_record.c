@@ -563,9 +563,11 @@ static int check_command(const char *name)
 static int become_user(const struct record_options *options)
 {
         struct invoking_user user = invoking_user_read();
+        unsigned needs = (options->as_root ? PRIVILEGES_COMMAND_AS_ROOT : 0) |
+                         (options->n_probes > 0 ? PRIVILEGES_SET_PROBES : 0);
         struct error err = ERROR_NONE;
 
-        if (privileges_become_user(&user, options->as_root, &err) == 0)
+        if (privileges_become_user(&user, needs, &err) == 0)
                 return EXIT_STATUS_OK;
         complain("error: %s", err.text);
         complain_try("env -u SUDO_UID hyprof record ..., to work as root");

@@ -13,7 +13,7 @@ int drop_rights_for_good(const char *advice)
 {
         struct invoking_user user = invoking_user_read();
         struct error err = ERROR_NONE;
-        int r = privileges_become_user(&user, false, &err);
+        int r = privileges_become_user(&user, 0, &err);
 
         if (r == 0)
                 r = user.known ? privileges_drop(&err) : confinement_keep_file_rights(&err);

@@ -135,7 +135,7 @@ static void unset_function(struct probe_source *s, uint32_t function)
         }
 }
 
-/* A function is probed at all of its points or not at all. */
+/* A function is probed at all of its points or not at all.  -EPERM comes without words. */
 static int set_probes(struct probe_source *s, struct error *err)
 {
         struct probe_plan *plan = s->plan;
@@ -165,10 +165,7 @@ static int set_probes(struct probe_source *s, struct error *err)
         if (n_set > 0)
                 return 0;
         if (last == EPERM || last == EACCES)
-                return error_set(
-                        err, -ENOTSUP,
-                        "BPF: setting probes needs CAP_SYS_ADMIN, which hyprof gives up under sudo; from a root shell "
-                        "(sudo -s) it is kept");
+                return -EPERM;
         return error_set(err, -ENOENT, "the kernel cannot set a probe in any of these functions (errno %d)",
                          last);
 }
@@ -242,6 +239,8 @@ int probe_source_open(const struct probe_source_options *options, struct probe_s
                 s->hit_ns = measure_hit(s);
                 code = set_probes(s, err);
         }
+        if (code == -EPERM)
+                code = error_set(err, -ENOTSUP, "BPF: only root may set probes (CAP_SYS_ADMIN); use sudo");
         if (code < 0) {
                 probe_source_close(s);
                 return code;

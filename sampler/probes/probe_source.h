@@ -39,7 +39,7 @@ struct probe_counts {
 /*
  * probe_source_open() - load the program and set the probes
  * Takes about a tenth of a millisecond a probe.  A function that the kernel refuses is left out, with a note
- * in the plan.  Returns 0; -EPERM, -ENOTSUP (this kernel, or built without BPF), -ENOENT if no function is
+ * in the plan.  Returns 0; -ENOTSUP (this kernel, no rights, or built without BPF), -ENOENT if no function is
  * left, -errno.
  */
 int probe_source_open(const struct probe_source_options *options, struct probe_source **ret_source,

@@ -8,6 +8,7 @@
 #include "sampler/recording/command.h"
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recording_facts.h"
+#include "sampler/rights/privileges.h"
 #include "sampler/switches/switch_source.h"
 #include "sampler/tracks/thread_track.h"
 
@@ -16,9 +17,14 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/capability.h>
 
 #define DEAR_SHARE 20 /* more than this part of the programs' processor time is worth a warning: 5% */
 #define NOTES_MAX  8  /* functions without zones that are named */
+
+static const char *const option_names[] = { [PROBE_WISH_FUNCTION] = "--zone-function",
+                                            [PROBE_WISH_STATIC_ZONE] = "--zone-usdt",
+                                            [PROBE_WISH_MESSAGE] = "--usdt" };
 
 static int add_location(struct probe_function *f, struct trace_dictionary *dictionary)
 {
@@ -34,9 +40,6 @@ static int add_location(struct probe_function *f, struct trace_dictionary *dicti
 int recorded_probes_plan(struct recorded_probes *p, const struct recorded_probes_request *request,
                          struct trace_dictionary *dictionary, struct error *err)
 {
-        static const char *const options[] = { [PROBE_WISH_FUNCTION] = "--zone-function",
-                                               [PROBE_WISH_STATIC_ZONE] = "--zone-usdt",
-                                               [PROBE_WISH_MESSAGE] = "--usdt" };
         char program[PATH_MAX];
         bool has_program = request->command && command_find_file(request->command, program, NULL) == 0;
         int r = 0;
@@ -52,7 +55,7 @@ int recorded_probes_plan(struct recorded_probes *p, const struct recorded_probes
 
                 r = probe_plan_add(&p->plan, &one, err);
                 if (r < 0)
-                        return error_prefix(err, r, "%s '%s'", options[wish->kind], wish->words);
+                        return error_prefix(err, r, "%s '%s'", option_names[wish->kind], wish->words);
         }
         for (size_t i = 0; r == 0 && i < p->plan.n_functions; i++)
                 r = add_location(&p->plan.functions[i], dictionary);
@@ -67,14 +70,18 @@ int recorded_probes_begin(struct recorded_probes *p, const struct recorded_probe
                                                 .cgroup_fd = -1,
                                                 .processes_fd = switch_source_processes(switches),
                                                 .rate_max = request->rate_max };
+        bool raised;
         int r;
 
         if (p->plan.n_functions == 0)
                 return 0;
         if (scope->kind == EVENT_SCOPE_CGROUP && !scope->request->whole_machine)
                 options.cgroup_fd = scope->cgroup.fd;
+        raised = !privileges_has(CAP_SYS_ADMIN) && privileges_raise(CAP_SYS_ADMIN);
         r = probe_source_open(&options, &p->source, err);
-        return r < 0 ? error_prefix(err, r, "--zone-function") : 0;
+        if (raised)
+                privileges_lower(CAP_SYS_ADMIN);
+        return r < 0 ? error_prefix(err, r, "%s", option_names[request->wishes[0].kind]) : 0;
 }
 
 void recorded_probes_end(struct recorded_probes *p)

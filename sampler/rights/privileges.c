@@ -18,7 +18,13 @@
 struct capability_use {
         cap_value_t capability;
         bool effective;
-        enum { UNTIL_OPEN, UNTIL_END, UNTIL_END_TO_OPEN_FILES, UNTIL_END_WITH_CGROUP } until;
+        enum {
+                UNTIL_OPEN,
+                UNTIL_PROBES_OPEN,
+                UNTIL_END,
+                UNTIL_END_TO_OPEN_FILES,
+                UNTIL_END_WITH_CGROUP
+        } until;
 };
 
 /* docs/understand/privileges.md has the same table in words. */
@@ -30,6 +36,7 @@ static const struct capability_use uses[] = {
         { CAP_SYS_NICE, true, UNTIL_OPEN },
         { CAP_SYSLOG, true, UNTIL_OPEN },
         { CAP_SETPCAP, false, UNTIL_OPEN },
+        { CAP_SYS_ADMIN, false, UNTIL_PROBES_OPEN },
         { CAP_SYS_PTRACE, true, UNTIL_END_TO_OPEN_FILES },
         { CAP_CHECKPOINT_RESTORE, true, UNTIL_END_TO_OPEN_FILES },
         { CAP_KILL, true, UNTIL_END },
@@ -238,10 +245,12 @@ static int set_ids(uid_t uid, gid_t gid, struct error *err)
  * If the command runs as root, all capabilities stay permitted for a while: the kernel ends the events of a
  * process that gains capabilities by execve(2), so the child must have them before that call.
  */
-int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err)
+int privileges_become_user(const struct invoking_user *user, unsigned needs, struct error *err)
 {
         const unsigned moments = 1U << UNTIL_OPEN | 1U << UNTIL_END | 1U << UNTIL_END_TO_OPEN_FILES |
-                                 1U << UNTIL_END_WITH_CGROUP;
+                                 1U << UNTIL_END_WITH_CGROUP |
+                                 (needs & PRIVILEGES_SET_PROBES ? 1U << UNTIL_PROBES_OPEN : 0);
+        bool command_as_root = needs & PRIVILEGES_COMMAND_AS_ROOT;
         struct account account;
         int r = 0;
 

@@ -23,6 +23,12 @@ struct invoking_user {
         uint32_t uid, gid;
 };
 
+/* Capabilities that only some recordings need. */
+enum privileges_need {
+        PRIVILEGES_COMMAND_AS_ROOT = 1 << 0, /* privileges_become_root() works until privileges_narrow() */
+        PRIVILEGES_SET_PROBES = 1 << 1,      /* CAP_SYS_ADMIN is held until then, not effective */
+};
+
 /* Whether the effective user is root and SUDO_UID and SUDO_GID name a user. */
 struct invoking_user invoking_user_read(void);
 
@@ -31,12 +37,11 @@ struct invoking_user invoking_user_read(void);
  * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its
  * entry in passwd(5); the working directory stays.  Keeps only the capabilities of the first phase
  * (docs/understand/privileges.md).  Nothing happens without a user to become.
- * @command_as_root:  the environment stays root's, and privileges_become_root() works
- *                    until privileges_narrow(); for that root's other capabilities are
- *                    held till then, not effective
+ * @needs:  of enum privileges_need; with PRIVILEGES_COMMAND_AS_ROOT the environment stays root's, and root's
+ *          other capabilities are held, not effective
  * The process has one thread.  Returns 0, or -errno: then it is in between and has to end.
  */
-int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err);
+int privileges_become_user(const struct invoking_user *user, unsigned needs, struct error *err);
 
 /*
  * Makes the process root again, with root's groups; for a child that is about to execve(2).  Returns 0 or

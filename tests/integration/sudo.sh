@@ -3,7 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 104
+plan 110
 need jq chrt
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -136,6 +136,41 @@ wait "$job" || true
 is_gone() { [ ! -e "/sys/fs/cgroup$group" ]; }
 [ -z "$group" ] || holds "the cgroup is removed all the same" wait_until "the cgroup is gone" is_gone
 
+# ---- probes: only CAP_SYS_ADMIN sets them, which the recorder holds until the command begins
+cp "$WORKLOADS/w_probed" "$folder/"
+mkfifo "$folder/home/to"
+chown "$uid:$gid" "$folder/home/to"
+"${start[@]}" -q -o probes.hyp --zone-function=leaf -- "$folder/w_probed" 8 wait <"$folder/home/to" >"$TMPDIR/probes.out" 2>"$TMPDIR/probes.err" &
+job=$!
+exec 6>"$folder/home/to"
+runs_or_fails() { [ -s "$TMPDIR/probes.out" ] || [ -s "$TMPDIR/probes.err" ]; }
+wait_until "the probed command runs" runs_or_fails
+if [ -s "$TMPDIR/probes.out" ]; then
+        can_probe() { # threads of the recorder and its helpers that could set more
+                local process task
+                for process in "$(hyprof_pid)" $(pgrep -P "$(hyprof_pid)"); do
+                        for task in "/proc/$process/task"/*; do
+                                (($(awk '$1 == "CapPrm:" { print "0x" $2 }' "$task/status") >> 21 & 1)) && cat "$task/comm"
+                        done
+                done
+        }
+        holds "while a probed command runs, nothing of hyprof has the capability to set probes" same "" "$(can_probe)"
+        exec 6>&-
+        holds "a probed command ends well" wait "$job"
+        cp "$folder/home/probes.hyp" "$TMPDIR/probes.hyp"
+        read_trace probes
+        holds "its calls are zones" same "$(awk '$1 == "leaf" { print $2 }' "$TMPDIR/probes.out")" \
+                "$(n_events probes 'kind == "zone_begin" && zone == "leaf"')"
+        holds "without sudo the user may set none" ends_with 125 of_user "$HYPROF" record -q -o "$folder/home/no.hyp" --zone-function=leaf -- "$folder/w_probed" 8
+        holds "one line says so" grep -qx 'hyprof: error: .*: --zone-function: BPF: only root may set probes (CAP_SYS_ADMIN); use sudo' "$TMPDIR/err"
+        holds "and nothing else" same 1 "$(wc -l <"$TMPDIR/err")"
+else
+        exec 6>&-
+        wait "$job" || true
+        grep -qE 'BPF|x86-64' "$TMPDIR/probes.err" || { cat "$TMPDIR/probes.err" && exit 1; }
+        skips_group "probes" "hardware: $(head -n 1 "$TMPDIR/probes.err")"
+fi
+
 # ---- --view: the process that waits for the recorder is the user, too
 by_sudo env TMPDIR="$folder/home" "$HYPROF" record -q --view -o v.hyp -- "$folder/w_split" 60 >"$TMPDIR/view.out" 2>&1 &
 job=$!
@@ -145,6 +180,12 @@ waiting=$job
 [ "$(cat "/proc/$job/comm")" = hyprof ] || waiting=$(pgrep -P "$job" -x hyprof)
 user_of() { awk '$1 == "Uid:" { print $3 } $1 == "CapPrm:" { print $2 }' "/proc/$1/status" | paste -sd ' '; }
 holds "--view: the process that waits is the user, without capabilities" same "$uid 0000000000000000" "$(user_of "$waiting")"
+runs_viewed() { # the viewer may serve before the command begins
+        local process
+        for process in $(pgrep -P "$waiting" -x hyprof); do ! pgrep -P "$process" -x w_split || return 0; done
+        return 1
+}
+wait_until "the recorder's command runs" runs_viewed
 recorder='' viewer=''
 for process in $(pgrep -P "$waiting" -x hyprof); do
         if pgrep -P "$process" -x w_split >"$TMPDIR/found"; then

@@ -154,7 +154,7 @@ static void become_somebody(void)
 
         EXPECT(setenv("HOME", "/root", 1) == 0 && setenv("SUDO_COMMAND", "x", 1) == 0);
         EXPECT(setgroups(2, (const gid_t[]){ 0, 4 }) == 0);
-        EXPECT(privileges_become_user(&somebody, false, NULL) == 0);
+        EXPECT(privileges_become_user(&somebody, 0, NULL) == 0);
         EXPECT(getresuid(&uid[0], &uid[1], &uid[2]) == 0 && getresgid(&gid[0], &gid[1], &gid[2]) == 0);
         for (int i = 0; i < 3; i++)
                 EXPECT(uid[i] == UID && gid[i] == GID);
@@ -177,48 +177,6 @@ static void become_somebody(void)
         EXPECT(setuid(0) < 0);
 }
 
-/* As it is for all that hyprof starts: nothing is handed on through execve(2). */
-static void start_a_command(void)
-{
-        char grep[] = "grep", what[] = "-qE", sets[] = "^Cap[IPEA][^:]*:[[:space:]]0*[1-9a-f]",
-             file[] = "/proc/self/status";
-        char *argv[] = { grep, what, sets, file, NULL };
-        pid_t pid;
-        int status;
-
-        EXPECT(privileges_become_user(&somebody, false, NULL) == 0);
-        pid = fork();
-        if (pid == 0) {
-                (void)execvp(argv[0], argv);
-                _exit(2);
-        }
-        EXPECT(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 1);
-}
-
-static void keep_the_command_root(void)
-{
-        EXPECT(setenv("HOME", "/root", 1) == 0);
-        EXPECT(privileges_become_user(&somebody, true, NULL) == 0);
-        EXPECT(getuid() == UID && geteuid() == UID && getegid() == GID);
-        EXPECT(strcmp(getenv("HOME"), "/root") == 0);
-        EXPECT(!has(CAP_SETUID, CAP_EFFECTIVE) && setuid(0) < 0);
-        EXPECT(privileges_become_root(NULL) == 0);
-        EXPECT(getuid() == 0 && geteuid() == 0 && getgid() == 0);
-}
-
-static void nobody_to_become(void)
-{
-        const struct invoking_user nobody = { .known = false };
-        uint64_t before = count_in(CAP_EFFECTIVE);
-
-        EXPECT(privileges_become_user(&nobody, false, NULL) == 0);
-        EXPECT(getuid() == 0 && count_in(CAP_EFFECTIVE) == before);
-        /* Capabilities that root had in effect before stay. */
-        EXPECT(privileges_raise(CAP_DAC_OVERRIDE));
-        privileges_lower(CAP_DAC_OVERRIDE);
-        EXPECT(count_in(CAP_EFFECTIVE) == before);
-}
-
 static void expect_narrow(uint64_t there, bool keeps_cgroup)
 {
         struct error err = ERROR_NONE;
@@ -233,11 +191,68 @@ static void expect_narrow(uint64_t there, bool keeps_cgroup)
                                            (keeps_cgroup ? BITS(there, CAP_DAC_OVERRIDE) : 0)));
 }
 
+/* Probes need what no other recording does. */
+static void set_probes(void)
+{
+        uint64_t there = count_in(CAP_PERMITTED);
+
+        EXPECT(privileges_become_user(&somebody, PRIVILEGES_SET_PROBES, NULL) == 0);
+        EXPECT(!has(CAP_SYS_ADMIN, CAP_EFFECTIVE));
+        EXPECT(privileges_raise(CAP_SYS_ADMIN));
+        privileges_lower(CAP_SYS_ADMIN);
+        EXPECT(!has(CAP_SYS_ADMIN, CAP_EFFECTIVE));
+        EXPECT(!privileges_raise(CAP_SETUID) && !privileges_raise(CAP_SYS_MODULE));
+        expect_narrow(there, false);
+        EXPECT(!privileges_raise(CAP_SYS_ADMIN));
+}
+
+/* As it is for all that hyprof starts: nothing is handed on through execve(2). */
+static void start_a_command(void)
+{
+        char grep[] = "grep", what[] = "-qE", sets[] = "^Cap[IPEA][^:]*:[[:space:]]0*[1-9a-f]",
+             file[] = "/proc/self/status";
+        char *argv[] = { grep, what, sets, file, NULL };
+        pid_t pid;
+        int status;
+
+        EXPECT(privileges_become_user(&somebody, 0, NULL) == 0);
+        pid = fork();
+        if (pid == 0) {
+                (void)execvp(argv[0], argv);
+                _exit(2);
+        }
+        EXPECT(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 1);
+}
+
+static void keep_the_command_root(void)
+{
+        EXPECT(setenv("HOME", "/root", 1) == 0);
+        EXPECT(privileges_become_user(&somebody, PRIVILEGES_COMMAND_AS_ROOT, NULL) == 0);
+        EXPECT(getuid() == UID && geteuid() == UID && getegid() == GID);
+        EXPECT(strcmp(getenv("HOME"), "/root") == 0);
+        EXPECT(!has(CAP_SETUID, CAP_EFFECTIVE) && setuid(0) < 0);
+        EXPECT(privileges_become_root(NULL) == 0);
+        EXPECT(getuid() == 0 && geteuid() == 0 && getgid() == 0);
+}
+
+static void nobody_to_become(void)
+{
+        const struct invoking_user nobody = { .known = false };
+        uint64_t before = count_in(CAP_EFFECTIVE);
+
+        EXPECT(privileges_become_user(&nobody, 0, NULL) == 0);
+        EXPECT(getuid() == 0 && count_in(CAP_EFFECTIVE) == before);
+        /* Capabilities that root had in effect before stay. */
+        EXPECT(privileges_raise(CAP_DAC_OVERRIDE));
+        privileges_lower(CAP_DAC_OVERRIDE);
+        EXPECT(count_in(CAP_EFFECTIVE) == before);
+}
+
 static void narrow_the_user(void)
 {
         uint64_t there = count_in(CAP_PERMITTED);
 
-        EXPECT(privileges_become_user(&somebody, true, NULL) == 0);
+        EXPECT(privileges_become_user(&somebody, PRIVILEGES_COMMAND_AS_ROOT, NULL) == 0);
         expect_narrow(there, false);
         EXPECT(privileges_become_root(NULL) < 0);
         EXPECT(!privileges_raise(CAP_DAC_OVERRIDE) && !privileges_raise(CAP_PERFMON));
@@ -264,7 +279,7 @@ static void narrow_without(void)
 
 static void (*const bodies[])(void) = {
         become_somebody, start_a_command, keep_the_command_root, nobody_to_become,
-        narrow_the_user, narrow_root,     narrow_without,
+        narrow_the_user, narrow_root,     narrow_without,        set_probes,
 };
 
 /* loop test, as root */
