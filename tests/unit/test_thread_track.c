@@ -303,6 +303,45 @@ START_TEST(test_unbalanced_end)
 }
 END_TEST
 
+static void call(uint64_t time_ns, enum trace_op op, uint64_t location, uint64_t frame_avma)
+{
+        struct pending_event pending = { .event = { .op = op, .time_ns = time_ns },
+                                         .frame_avma = frame_avma };
+
+        pending.event.operand[0] = location;
+        ck_assert_int_eq(thread_track_add_pending(&f.track, &pending), 0);
+        write_pending(time_ns);
+}
+
+#define FRAME       UINT64_C(0x7ffe00001000)
+#define OTHER_STACK (FRAME + (UINT64_C(64) << 20))
+
+/* Stacks grow down: a call whose frame a later one has, or one below, was left without an end. */
+START_TEST(test_a_call_that_was_left)
+{
+        call(1, TRACE_OP_ZONE_BEGIN, 1, FRAME + 64);
+        call(2, TRACE_OP_ZONE_BEGIN, 2, FRAME);
+        call(3, TRACE_OP_ZONE_BEGIN, 3, FRAME - 64); /* a callee */
+        call(4, TRACE_OP_ZONE_BEGIN, 4, FRAME);      /* instead of both */
+        ck_assert_uint_eq(f.track.n_zones, 2);
+        ck_assert_uint_eq(f.sink.n_without_end, 2);
+        call(5, TRACE_OP_ZONE_BEGIN, 5, OTHER_STACK); /* nothing is known of frames there */
+        ck_assert_uint_eq(f.track.n_zones, 3);
+        call(6, TRACE_OP_ZONE_END, 5, OTHER_STACK);
+        begin_zone(7, 6); /* the program's own stays, and what is around it */
+        call(8, TRACE_OP_ZONE_BEGIN, 7, FRAME);
+        ck_assert_uint_eq(f.track.n_zones, 4);
+        ck_assert_uint_eq(f.sink.n_without_end, 2);
+        call(9, TRACE_OP_ZONE_END, 1, FRAME + 64);
+        ck_assert_uint_eq(f.track.n_zones, 0);
+        read_back();
+        for (size_t i = 3; i < 5; i++) {
+                ck_assert_uint_eq(get(i)->op, TRACE_OP_ZONE_END);
+                ck_assert_uint_eq(get(i)->time_ns, 4);
+        }
+}
+END_TEST
+
 /* The ends of what was left out are left out as well, so that the rest stays nested. */
 START_TEST(test_too_deep)
 {
