@@ -495,6 +495,17 @@ START_TEST(test_own_threads)
 }
 END_TEST
 
+/* It is known who had the CPU, but the shares leave that time out. */
+START_TEST(test_recorded_programs)
+{
+        add_other(path_lab_new_thread("cc1", 0, 20, 0, 0));
+        ck_assert_str_eq(answer(),
+                         "'frame' (20 instances, mean 10.0 ms) delays itself: 100% main ran serial(); no "
+                         "thread, lock or device delayed it; other recorded programs had the CPUs for 60% "
+                         "of the time, shares are of the rest");
+}
+END_TEST
+
 START_TEST(test_many_own_threads)
 {
         uint32_t hogs[3] = { path_lab_thread("x", 0), path_lab_thread("y", 0), path_lab_thread("z", 0) };

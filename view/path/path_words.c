@@ -533,6 +533,22 @@ static double unknown_share(const struct path *p)
         return share;
 }
 
+/* It is certain which of the recorded programs had the CPU, but not what the others make late. */
+static void add_others(struct answer_words *out, const struct path *p)
+{
+        double others = path_kind_share(p, PATH_ROW_OTHERS), recorded = path_kind_share(p, PATH_ROW_PROGRAM);
+
+        if (p->machine_share <= PATH_OTHERS_MANY)
+                return;
+        answer_words_add(out, "; other %sprograms had the CPUs for ",
+                         others < PATH_WORDS_SHARE_MIN ? "recorded " : "");
+        add_share(out, p->machine_share);
+        answer_words_add(out, " of the time%s, shares are of the rest%s",
+                         recorded > others && others >= PATH_WORDS_SHARE_MIN ? ", most of it recorded ones"
+                                                                             : "",
+                         others > PATH_OTHERS_MANY ? ": less certain" : "");
+}
+
 static void add_tail(struct answer_words *out, const struct path *p)
 {
         double left_out = path_kind_rest_share(p, PATH_ROW_CUT), unknown = path_unknown_share(p);
@@ -566,11 +582,7 @@ static void add_tail(struct answer_words *out, const struct path *p)
                 add_share(out, p->lost_share);
                 answer_words_add(out, " of the context switches were lost: less certain");
         }
-        if (path_kind_share(p, PATH_ROW_OTHERS) <= PATH_OTHERS_MANY)
-                return;
-        answer_words_add(out, "; other programs had the CPUs for ");
-        add_share(out, p->machine_share);
-        answer_words_add(out, " of the time, shares are of the rest: less certain");
+        add_others(out, p);
 }
 
 /* "main itself ran serial()", "matmul on tt:0"; @is_first_row: of the sentence */
