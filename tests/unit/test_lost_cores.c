@@ -104,6 +104,38 @@ START_TEST(test_a_serial_section)
 }
 END_TEST
 
+/* w waits for main, and then it is queued on main's CPU: only record --idle knows what the other one did. */
+START_LOOP_TEST(test_queued_behind_another, 0, 2)
+{
+        static const char *const words[] = {
+                "points: threads could run; whether a CPU was free for them is not known",
+                "points: threads could run, and the kernel had not put them on a CPU",
+        };
+        uint32_t one, two;
+
+        thread_scene_init(&s, "2", 1000);
+        if (_i == 1) {
+                trace_builder_meta(&s.b, "idle", "1");
+                trace_builder_meta(&s.b, "cpu_idle", "1=1000000000;");
+        }
+        one = thread_scene_thread(&s, "main", 0);
+        two = thread_scene_thread(&s, "w", 0);
+        thread_scene_begin(&s, one);
+        thread_scene_in(&s, 0);
+        thread_scene_work(&s, 0, 1000, thread_scene_function(&s, "serial"));
+        thread_scene_end(&s);
+        thread_scene_begin(&s, two);
+        thread_scene_in(&s, 0);
+        thread_scene_wait(&s, 0, s.queue, 500, one);
+        thread_scene_preempt(&s, 500);
+        thread_scene_in(&s, 1000);
+        thread_scene_end(&s);
+        take();
+        ck_assert(idle_view_say(&cores, 0.1, &idle));
+        ck_assert_msg(strstr(idle.text, words[_i]) != NULL, "%s", idle.text);
+}
+END_TEST
+
 /*
  * main runs alone for 6 of each 8 ms, in functions that take @parts of them; then both run.  Where there are
  * six functions, none has a tenth of the cores' time.

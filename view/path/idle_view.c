@@ -200,10 +200,11 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, cons
         const struct idle_key *key = idle_cores_key(c, cause->first);
 
         if (key->cause == IDLE_QUOTA || key->cause == IDLE_READY) {
-                answer_words_add(out,
-                                 key->cause == IDLE_QUOTA
-                                         ? "the CPU quota was used up"
-                                         : "threads could run, and the kernel had not put them on a CPU");
+                answer_words_add(out, "%s",
+                                 key->cause == IDLE_QUOTA ? "the CPU quota was used up"
+                                 : idle_gaps_are_known(&c->gaps)
+                                         ? "threads could run, and the kernel had not put them on a CPU"
+                                         : "threads could run; whether a CPU was free for them is not known");
                 return;
         }
         if (key->cause == IDLE_TOO_FEW) {
