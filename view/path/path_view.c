@@ -381,11 +381,13 @@ static void add_path(const struct filling *f)
         while (n < f->path->n_rows &&
                (f->options->limit == 0 || path_row_share(f->path, f->path->order[n]) >= SHARE_MIN))
                 n++;
-        if (t)
+        if (t) {
+                t->optional_from = 1;
                 view_table_set_about(
                         f->document, t,
                         "each moment counts once: where the thread of the zone waited, for what the "
                         "thread did that ended the wait");
+        }
         n = limit_to(f, t, n, SIZE_MAX);
         for (size_t i = 0; i < n; i++)
                 put_row(f, t, f->path->order[i]);
@@ -577,6 +579,7 @@ static void add_segments(const struct filling *f)
                                                        : "The path of the slowest instance");
         if (!t)
                 return;
+        t->optional_from = 1;
         set_about_instance(f, t);
         t->n_left_out = p->segments.n_dropped;
         for (size_t i = 0; i < p->segments.n_items; i++) {
@@ -624,10 +627,11 @@ static void add_warnings(const struct filling *f)
         if (p->past.event == 0)
                 view_document_warn(d, "no samples: the functions that ran are unknown");
         if (p->request.zone && !path_is_of_one(p) && p->n_examined < PATH_INSTANCES_MIN)
-                view_document_warn(d, "%" PRIu64 " instances: fewer than %d may be alike by chance",
-                                   p->n_examined, PATH_INSTANCES_MIN);
+                view_document_warn(d, "%s: fewer than %d may be alike by chance",
+                                   text_number_counted(p->n_examined, "instances").text, PATH_INSTANCES_MIN);
         if (p->n_unclosed != 0)
-                view_document_warn(d, "%" PRIu64 " instances have no end and are left out", p->n_unclosed);
+                view_document_warn(d, "left out: %s without an end",
+                                   text_number_counted(p->n_unclosed, "instances").text);
         if (p->past.n_forgotten != 0)
                 view_document_warn(
                         d, "%" PRIu64 " waits were too long before the end of an instance and are left out",

@@ -500,8 +500,8 @@ static void add_warnings(const struct filling *f)
                 view_document_warn(d, "the number of instances is %s", lost_words);
         }
         if (w->survey.n_unclosed != 0)
-                view_document_warn(d, "%" PRIu64 " instances have no end and are left out",
-                                   w->survey.n_unclosed);
+                view_document_warn(d, "left out: %s without an end",
+                                   text_number_counted(w->survey.n_unclosed, "instances").text);
         if (c->common.n_left_out != 0)
                 view_document_warn(d,
                                    "left out for lack of room: %" PRIu64
