@@ -67,8 +67,8 @@ static const struct option_table table = {
                 "and how sure that is.  Times are without what samples cost.  own is time on a CPU and own waits,\n"
                 "without the time that others had the CPU.  Waits have places and wakers in traces that were\n"
                 "recorded with --off-cpu.  Where only zones of devices have the name, these are compared: time on the\n"
-                "device, waits for earlier work, a host that was late.  docs/use/why.md says how it is computed.  TRACE is - for standard input;\n"
-                "default: " OPTION_DEFAULT_TRACE ".\n",
+                "device, waits for earlier work, a host that was late.  docs/use/why.md says how it is computed.\n"
+                "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE ".\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
