@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -122,6 +123,23 @@ static void refuse_calls(struct call_program *p, const int *calls, size_t n_call
                 refuse_call(p, calls[i], EPERM);
 }
 
+/* Words that ioctl(2) types into a terminal, often a standard stream, are to a shell those of its user. */
+static void refuse_typing(struct call_program *p)
+{
+        static const uint32_t requests[] = { TIOCSTI, TIOCLINUX }; /* the second pastes what was selected */
+        const size_t n = sizeof(requests) / sizeof(requests[0]);
+
+        add_step(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)SCMP_SYS(ioctl), 0,
+                                                 2 * n + 2));
+        /* The kernel, too, looks at the low half alone, of an architecture that is little endian. */
+        add_load(p, offsetof(struct seccomp_data, args[1]));
+        for (size_t i = 0; i < n; i++) {
+                add_unless(p, BPF_JEQ, requests[i]);
+                add_refusal(p, EPERM);
+        }
+        add_step(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+}
+
 /* The namespaces of clone(2), of which CLONE_NEWUSER gives rights within it. */
 #define NAMESPACES                                                                                           \
         ((uint32_t)CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
@@ -169,6 +187,7 @@ int call_filter_enter(enum call_filter_ban ban, struct error *err)
                 refuse_calls(&p, changes, sizeof(changes) / sizeof(changes[0]));
         if (ban >= CALL_FILTER_BAN_FILES)
                 refuse_calls(&p, files, sizeof(files) / sizeof(files[0]));
+        refuse_typing(&p);
         limit_clone(&p, ban >= CALL_FILTER_BAN_FILES);
         add_step(&p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
         program.len = p.n_steps;

@@ -15,8 +15,8 @@ struct error;
 /* Each bans what those before it do. */
 enum call_filter_ban {
         /*
-         * no program is started, no memory of another process read, no namespace made, none of bpf(2),
-         * perf_event_open(2), io_uring, keys, modules, mounts
+         * no program is started, no memory of another process read, no namespace made, nothing typed into a
+         * terminal, none of bpf(2), perf_event_open(2), io_uring, keys, modules, mounts
          */
         CALL_FILTER_BAN_PROGRAMS,
         CALL_FILTER_BAN_NETWORK, /* no socket is made, bound or connected */

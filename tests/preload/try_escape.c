@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * At the end of a process it tries what a hostile parser would: another program, a socket, a file in
- * the folder $ESCAPE_FOLDER, memory of its parent.  Standard error gets a line with the outcomes.
+ * the folder $ESCAPE_FOLDER, memory of its parent, words typed into its terminal.  Standard error gets a line
+ * with the outcomes.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,11 +54,17 @@ static const char *try_memory(void)
         return outcome(process_vm_readv(getppid(), &here, 1, &here, 1, 0));
 }
 
+/* Into none, so that no filter is EBADF.  The kernel looks at the low half of the request alone. */
+static const char *try_terminal(void)
+{
+        return outcome(syscall(SYS_ioctl, -1, (unsigned long)TIOCSTI | 1UL << 32, "x"));
+}
+
 __attribute__((destructor)) static void try_all(void)
 {
         const char *program = try_program(), *network = outcome(socket(AF_INET, SOCK_DGRAM, 0)),
-                   *file = try_file(), *memory = try_memory();
+                   *file = try_file(), *memory = try_memory(), *terminal = try_terminal();
 
-        (void)fprintf(stderr, "escape: program %s, socket %s, file %s, memory %s\n", program, network, file,
-                      memory);
+        (void)fprintf(stderr, "escape: program %s, socket %s, file %s, memory %s, terminal %s\n", program,
+                      network, file, memory, terminal);
 }

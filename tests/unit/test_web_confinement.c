@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -47,6 +48,8 @@ enum attempt {
         NAMESPACE,
         NEW_NAMESPACE,
         KEY,
+        TYPE,
+        PASTE,
         MEMORY,
         N_ATTEMPTS
 };
@@ -130,6 +133,10 @@ static int try_one(enum attempt attempt)
                 return try_new_namespace();
         case KEY:
                 return outcome(syscall(SYS_keyctl, 0, -3, 0)); /* KEYCTL_GET_KEYRING_ID of the session */
+        case TYPE: /* into no terminal, which without a filter is EBADF; the kernel takes the low half */
+                return outcome(syscall(SYS_ioctl, -1, (unsigned long)TIOCSTI | 1UL << 32, &byte));
+        case PASTE:
+                return outcome(syscall(SYS_ioctl, -1, (unsigned long)TIOCLINUX, &byte));
         case MEMORY:
         case N_ATTEMPTS:
         default:
@@ -266,9 +273,9 @@ START_TEST(an_answer_reads_files_and_changes_none)
         const struct web_answers answers = { .run = answer_by_trying };
         bool has_landlock = landlock_version() > 0;
         const uint8_t expected[N_ATTEMPTS] = {
-                [MAKE_FILE] = EACCES,   [REMOVE_FILE] = EPERM,   [CONNECT] = EPERM,
-                [LOCAL_SOCKET] = EPERM, [PROGRAM] = EPERM,       [MEMORY] = EPERM,
-                [NAMESPACE] = EPERM,    [NEW_NAMESPACE] = EPERM, [KEY] = EPERM,
+                [MAKE_FILE] = EACCES, [REMOVE_FILE] = EPERM, [CONNECT] = EPERM,   [LOCAL_SOCKET] = EPERM,
+                [PROGRAM] = EPERM,    [MEMORY] = EPERM,      [NAMESPACE] = EPERM, [NEW_NAMESPACE] = EPERM,
+                [KEY] = EPERM,        [TYPE] = EPERM,        [PASTE] = EPERM,
         };
         uint8_t results[N_ATTEMPTS];
         struct web_question question;
