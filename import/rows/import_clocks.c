@@ -343,9 +343,12 @@ static int start_line(struct import_clocks *c, struct placed_clock *p)
         uint64_t at_ns = START_NS;
         bool is_alone = true;
 
-        for (uint32_t i = 0; i < c->n_clocks; i++)
-                is_alone = is_alone && (&c->clocks[i] == p || !is_used(&c->clocks[i]) ||
-                                        &c->clocks[c->clocks[i].clock.of - 1] == p);
+        for (uint32_t i = 0; i < c->n_clocks; i++) {
+                const struct placed_clock *other = &c->clocks[i];
+                bool goes_with = other->clock.of != 0 && &c->clocks[other->clock.of - 1] == p;
+
+                is_alone = is_alone && (other == p || goes_with || !is_used(other));
+        }
         p->line.period_ns = p->clock.period_ns > 0 ? p->clock.period_ns : 1;
         p->line.bound_ns = is_alone ? 0 : IMPORT_BOUND_UNKNOWN;
         p->is_placed = true;
