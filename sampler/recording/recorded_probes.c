@@ -54,6 +54,9 @@ int recorded_probes_plan(struct recorded_probes *p, const struct recorded_probes
                                                         .gid = request->gid };
 
                 r = probe_plan_add(&p->plan, &one, err);
+                /* The file's refusal, and not that of the kernel's events, for which there is advice. */
+                if (r == -EACCES || r == -EPERM)
+                        r = -EINVAL;
                 if (r < 0)
                         return error_prefix(err, r, "%s '%s'", option_names[wish->kind], wish->words);
         }

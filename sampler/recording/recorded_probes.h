@@ -45,7 +45,7 @@ int recorded_probes_plan(struct recorded_probes *p, const struct recorded_probes
 
 /*
  * recorded_probes_begin() - sets the probes
- * @switches:  knows the recorded processes; NULL = records of others are left out later.  
+ * @switches:  knows the recorded processes; NULL = records of others are left out later
  * Returns 0 or -errno.
  */
 int recorded_probes_begin(struct recorded_probes *p, const struct recorded_probes_request *request,

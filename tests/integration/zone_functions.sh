@@ -3,7 +3,7 @@
 # record --zone-function: each call of a function is a zone, however it ends, in a command and in a running program
 set -eu
 . tests/tap.sh
-plan 26
+plan 27
 need jq gcc
 need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: functions are probed on x86-64"
@@ -103,5 +103,11 @@ holds "a function that was inlined everywhere" refused 125 "'always_inlined': in
 holds "a function that does not exist" refused 125 "'nosuch': no function has such a name" --zone-function=nosuch
 holds "a file that does not exist" refused 125 "no such program or library" --zone-function='nolib.so!x'
 holds "a file that is no program" refused 125 "not an ELF file" --zone-function="tests/tap.sh!x"
+mkdir -m 0 "$TMPDIR/closed"
+closed() { # also to root, who is nobody under sudo
+        ! SUDO_UID=65534 SUDO_GID=65534 "$HYPROF" record -q -o - --zone-function="$TMPDIR/closed/x!x" -- true >"$TMPDIR/closed.out" 2>"$TMPDIR/closed.err" &&
+                same "$1" "$(sed 's/.*closed.x: //' "$TMPDIR/closed.err")"
+}
+holds "a file that may not be read: no advice about the kernel's events" closed "Permission denied"
 holds "no name" refused 125 "no name of a function" --zone-function='libc.so!'
 holds "too many" refused 125 "functions match, and at most 1000" --zone-function='libc.so!*'
