@@ -293,7 +293,7 @@ static uint32_t place_of_lane(const struct timeline_rates *c, uint32_t lane)
 {
         uint32_t i = 0;
 
-        while (i < 1 + TIMELINE_USES && c->lanes[i] != lane + 1)
+        while (i < 1 + TIMELINE_USES && (c->lanes[i] == 0 || c->lanes[i] - 1 != lane))
                 i++;
         return i;
 }

@@ -354,4 +354,29 @@ START_TEST(a_view_of_the_load_is_that_of_the_index)
 }
 END_TEST
 
+/* A request may ask for any lane, also before there is any. */
+START_TEST(a_lane_that_is_not_there_is_none_of_the_load)
+{
+        struct timeline_view view = { .to_ns = 1000000, .lane = UINT32_MAX };
+        struct timeline_rates rates;
+        struct timeline_columns columns = { .n = 0 };
+        struct trace_dictionary dictionary;
+        struct timeline_index t;
+
+        trace_dictionary_init(&dictionary, 0);
+        ck_assert_int_eq(timeline_index_init(&t, io_open_unnamed(NULL), START_NS, 0), 0);
+        ck_assert_int_eq(timeline_rates_init(&rates, &t, &dictionary), 0);
+        for (int has_load = 0; has_load < 2; has_load++) {
+                ck_assert_int_eq(timeline_rates_grow(&rates, START_NS + 1000, NULL), 0);
+                ck_assert_int_eq(timeline_rates_view(&rates, &view, &columns, NULL), 0);
+                ck_assert_uint_eq(timeline_rates_count(&rates, view.lane), 0);
+                timeline_rates_use(&rates, TIMELINE_USE_RUNNING, START_NS, START_NS + 10);
+        }
+        timeline_columns_deinit(&columns);
+        timeline_rates_deinit(&rates);
+        timeline_index_deinit(&t);
+        trace_dictionary_deinit(&dictionary);
+}
+END_TEST
+
 UNIT_TEST_PLAN(.timeout_s = 60, .setup = setup, .teardown = teardown);
