@@ -104,7 +104,7 @@ holds "a function that does not exist" refused 125 "'nosuch': no function has su
 holds "a file that does not exist" refused 125 "no such program or library" --zone-function='nolib.so!x'
 holds "a file that is no program" refused 125 "not an ELF file" --zone-function="tests/tap.sh!x"
 mkdir -m 0 "$TMPDIR/closed"
-closed() { # also to root, who is nobody under sudo
+closed() { # words: as the user of sudo, because root may read all
         ! SUDO_UID=65534 SUDO_GID=65534 "$HYPROF" record -q -o - --zone-function="$TMPDIR/closed/x!x" -- true >"$TMPDIR/closed.out" 2>"$TMPDIR/closed.err" &&
                 same "$1" "$(sed 's/.*closed.x: //' "$TMPDIR/closed.err")"
 }
