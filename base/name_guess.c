@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/name_guess.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
 #define NAME_GUESS_PART_MIN 3 /* fewer letters are in every other name */
+
+#define SHORT_BYTES 4 /* two other letters make such a word another one */
 
 void name_guess_init(struct name_guess *g, const char *text, size_t n_bytes)
 {
@@ -49,6 +52,17 @@ static void take(struct name_guess *g, const char *name, size_t n_bytes, size_t 
         g->best[n_bytes] = '\0';
 }
 
+/* Two letters that follow each other, of words that are the same otherwise. */
+static bool are_swapped(const char *a, const char *b)
+{
+        size_t i = 0;
+
+        while (a[i] != '\0' && a[i] == b[i])
+                i++;
+        return a[i] != '\0' && b[i] != '\0' && a[i] == b[i + 1] && a[i + 1] == b[i] &&
+               strcmp(a + i + 2, b + i + 2) == 0;
+}
+
 /*
  * Accepts one slip or two swapped letters, and more in longer words; a name farther away is another word.
  */
@@ -59,7 +73,8 @@ void name_guess_offer(struct name_guess *g, const char *name)
         if (n_bytes >= sizeof(g->best))
                 return;
         found = distance(name, g->wanted);
-        if (found <= n_wanted / 4 + 1 && found < n_wanted)
+        if (found <= n_wanted / 4 + 1 && found < n_wanted &&
+            (n_wanted > SHORT_BYTES || found < 2 || are_swapped(g->wanted, name)))
                 take(g, name, n_bytes, found);
 }
 

@@ -116,6 +116,7 @@ async function hover(page, title, kind, ns) {
                 const lane = screen.layout.rows.find((one) => one.title.startsWith(${JSON.stringify(title)})).lanes
                         .find((one) => one.lane.kind === ${JSON.stringify(kind)});
                 const box = screen.canvas.getBoundingClientRect();
+                screen.scroll.scrollTop = Math.max(0, lane.y - box.height / 2);
                 return { x: box.left + (${ns} - screen.from) / (screen.to - screen.from) * box.width,
                          y: box.top + AXIS_PX + lane.y + lane.height / 2 - screen.scroll.scrollTop, id: lane.lane.id };
         })()`;

@@ -52,7 +52,7 @@ holds "SQLite: what was imported" same "profiler|tt-device|2240|0" "$(sqlite 'SE
 holds "Perfetto: processors are below their core" same 4 "$(python3 "$root/tests/tools/track_slices.py" log.perfetto | grep -c '^core [12],[12]/BRISC BRISC-FW')"
 "$HYPROF" export chrome -q log.hyp -o log.json
 holds "Chrome: the way down is the name, with how exact it is" same 'chip 0, wormhole_b0 / core 1,1 / BRISC placed within' \
-        "$(jq -r '[.traceEvents[] | select(.ph == "M" and (.args.clock // "") != "")][0].args | "\(.name) \(.clock[0:13])"' log.json)"
+        "$(jq -r '[.traceEvents[] | select(.ph == "M" and .name != "hyprof_clock" and (.args.clock // "") != "")][0].args | "\(.name) \(.clock[0:13])"' log.json)"
 "$HYPROF" export firefox -q log.hyp -o log.firefox
 holds "Firefox: the same, and the kind of the key" same '"core 1,1 / BRISC" "tt run"' "$(zcat -f log.firefox | jq -r '(.shared.stringArray // .threads[0].stringArray) as $s |
         [.threads[].markers.data[] | select(.type? == "Device")][0] | "\"\($s[.track])\" \"\($s[.key_kind])\""')"

@@ -34,8 +34,9 @@ START_TEST(test_known_words)
                 bool is_near;
         } words[] = {
                 { "rceord", "record", true }, { "cycels", "cycles", true }, { "jsno", "json", true },
-                { "stat", "list", false },    { "nosuch", "tsc", false },   { "perf", "diff", false },
-                { "stat", "to", false },      { "xml", "md", false },       { "", "to", false },
+                { "stat", "list", false },    { "stat", "heat", false },    { "nosuch", "tsc", false },
+                { "perf", "diff", false },    { "stat", "to", false },      { "xml", "md", false },
+                { "", "to", false },
         };
 
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
