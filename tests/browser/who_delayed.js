@@ -229,6 +229,23 @@ test('the address has the path: back leaves it, and forward shows it again; anot
         });
 });
 
+test('what a person chooses while an item of the address is looked for stays chosen', async () => {
+        await withPage(around, async (page) => {
+                const other = game.frameTimes(game.lateFrame - 1)[0];
+                await page.value(`(async () => {
+                        const screen = ${timeline};
+                        const { lane } = screen.layout.rows.find((one) => one.title.startsWith('main')).lanes
+                                .find((one) => one.lane.kind === 'zones' && one.lane.depth === 0);
+                        const found = await screen.viewer.source.find([lane.id], ${other} - 1, 'next', null);
+                        const { handle } = screen.viewer.model.threads.find((one) => one.name === 'main');
+                        const looking = screen.chooseAt(handle, ${lateBegin});
+                        screen.chooseFound(lane.id, found);
+                        await looking;
+                })()`);
+                assert.strictEqual(await page.value(timeline + '.chosen.begin'), other);
+        });
+});
+
 test('a page in one file says that it cannot answer', async () => {
         await withPage(around, async (page) => {
                 await choose(page, 'main', 'zones', lateBegin);

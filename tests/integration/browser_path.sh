@@ -3,7 +3,7 @@
 # "who delayed this?" and the arrows of wake-ups, on a made-up trace in a browser
 set -eu
 . tests/tap.sh
-plan 10
+plan 11
 need node chromium
 . tests/browser/run_node.sh
 

@@ -87,6 +87,8 @@ export class TimelineScreen {
                 this.stateTimer = 0;
                 viewer.settleView = () => this.settleState();
                 this.askedFor = '';
+                /** Counts choices: an item that was looked for is not chosen once another one is, or is looked for. */
+                this.turn = 0;
                 this.budgets = new FrameBudgets(viewer, () => this.draw());
                 this.causes = new TimelineCauses(viewer, () => this.draw());
                 this.overview = new TimelineOverview(viewer, this.cache, this.budgets, (from, to) => this.showRange(from, to));
@@ -575,6 +577,7 @@ export class TimelineScreen {
         /** @param {TimelineHit|null} hit */
         choose(hit) {
                 this.path.end();
+                this.turn++;
                 this.chosen = hit;
                 this.wakeUp = null;
                 this.panel.show(hit);
@@ -623,10 +626,13 @@ export class TimelineScreen {
                 if (!track || this.askedFor === key)
                         return;
                 this.askedFor = key;
+                const turn = ++this.turn;
                 for (const lane of track.lanes.filter((one) => one.kind === 'zones' || one.kind === 'messages')
                         .sort((a, b) => a.depth - b.depth)) {
                         const found = await this.viewer.source.find([lane.id], at - 1, 'next', zone?.id ?? null);
 
+                        if (this.turn !== turn)
+                                return;
                         if (found && found.begin_ns === at) {
                                 this.chooseFound(lane.id, found);
                                 if (zone)
