@@ -139,12 +139,12 @@ static enum path_confidence judge(const struct path *p)
         enum path_confidence c = PATH_CONFIDENCE_HIGH;
 
         if (others > PATH_OTHERS_MANY || unknown > PATH_UNKNOWN_MANY || unsampled > PATH_UNSAMPLED_MANY ||
-            lost > PATH_LOST_MANY || is_few || (is_sampled && r->n_samples < 30) ||
+            lost > PATH_LOST_MANY || is_few || (is_sampled && r->n_samples < PATH_SAMPLES_FEW) ||
             path_kind_share(p, PATH_ROW_CUT) > 0.05 || path_kind_share(p, PATH_ROW_UNBORN) > 0.1 ||
             is_vague(p))
                 c = PATH_CONFIDENCE_MEDIUM;
         if (others > PATH_OTHERS_MOST || unknown > 0.5 || unsampled > PATH_UNSAMPLED_MOST ||
-            lost > PATH_LOST_MOST || row == 0 || (is_sampled && r->n_samples < 8) ||
+            lost > PATH_LOST_MOST || row == 0 || (is_sampled && r->n_samples < PATH_SAMPLES_FEWEST) ||
             path_kind_share(p, PATH_ROW_CUT) > 0.3 || !p->has_switches)
                 c = PATH_CONFIDENCE_LOW;
         return c;

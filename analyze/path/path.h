@@ -131,6 +131,10 @@ double path_kind_rest_share(const struct path *p, enum path_row_kind kind);
 #define PATH_OTHERS_MANY 0.2
 #define PATH_OTHERS_MOST 0.4
 
+/* Fewer samples of the first row make the answer less certain, and with the fewest it hardly is one. */
+#define PATH_SAMPLES_FEW    30
+#define PATH_SAMPLES_FEWEST 8
+
 /*
  * The same where threads ran without samples: the machine is an emulated one that was stopped, or the clock
  * came late.  Neither what ran then is seen, nor that the thread waited for the machine below.

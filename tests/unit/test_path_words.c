@@ -102,3 +102,15 @@ START_TEST(test_wait_that_had_not_ended)
         ck_assert(path_unknown_share(&path_lab.path) < 0.01);
 }
 END_TEST
+
+/* Whose time it was does not depend on samples; what it ran does. */
+START_LOOP_TEST(test_few_samples, 0, 2)
+{
+        path_lab_samples(sort, 20, 2000, _i == 0 ? 200 : 400, path_lab_function("compare"));
+        ck_assert_str_eq(
+                answer(NULL),
+                _i == 0 ? "99% of the run (2.01 us): process 'sort' (20) ran compare(); sh waited for it"
+                        : "99% of the run (2.01 us): process 'sort' (20) ran compare(); sh waited for it; the "
+                          "function is by 5 samples: less certain");
+}
+END_TEST

@@ -654,6 +654,17 @@ static void add_first_row(struct answer_words *out, const struct path *p, uint32
                 path_words_add_chain(out, p, row);
 }
 
+/* The time is the thread's in any case, but so few samples hardly tell one function from another. */
+static void add_few_samples(struct answer_words *out, const struct path *p, uint32_t row)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+        uint64_t n = p->sums.rows[row - 1].n_samples;
+
+        if (key->kind <= PATH_ROW_SPIN && key->own != 0 && n != 0 && n < PATH_SAMPLES_FEWEST)
+                answer_words_add(out, "; the function is by %s: less certain",
+                                 text_number_counted(n, "samples").text);
+}
+
 /* By programs, where no function stands out: "74% of the run: cc1 (no function over 3%), as 8%". */
 struct program_sum {
         uint32_t group;
@@ -757,6 +768,7 @@ void path_words_answer(const struct path *p, struct answer_words *out)
                 answer_words_add(out, " ");
                 path_words_add_doing(out, p, row);
                 answer_words_add(out, "; no thread, lock or device delayed it");
+                add_few_samples(out, p, row);
         } else if (are_programs_better(p, row)) {
                 add_programs(out, p);
         } else {
@@ -766,6 +778,7 @@ void path_words_answer(const struct path *p, struct answer_words *out)
                 answer_words_add(out, ": ");
                 add_first_row(out, p, row);
                 add_more_rows(out, p, row);
+                add_few_samples(out, p, row);
         }
         add_tail(out, p);
 }
