@@ -3,7 +3,9 @@
  * view/path/path_words.c, path_view.c: the first sentence says for each kind of delay who delayed the zone,
  * and no one where there was none
  */
+#include "analyze/walk/trace_filter.h"
 #include "base/byte_buffer.h"
+#include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/path_lab.h"
 #include "tests/unit/unit_test.h"
@@ -610,6 +612,27 @@ START_TEST(test_run)
         ck_assert_str_eq(answer_to(&whole),
                          "80% of the run (100 ms): thread 'a' ran work(); main waited for it in "
                          "read(); 20% main ran serial()");
+}
+END_TEST
+
+START_TEST(test_runs_of_several_threads)
+{
+        const struct trace_filter_request filter = { .thread = "a,b" };
+        struct answer_words words = { .used_bytes = 0 };
+        struct error err = ERROR_NONE;
+
+        for (uint32_t i = 0; i < 2; i++) {
+                uint32_t thread = i == 0 ? a : b;
+
+                run(thread, 1, 60 * MS, work);
+                await(thread, 60 * MS, 100 * MS, m, reads);
+        }
+        run(m, 60 * MS, 100 * MS, serial);
+        ck_assert_msg(path_lab_ask(&whole, &filter, &err) == 0, "%s", err.text);
+        path_words_answer(&path_lab.path, &words);
+        ck_assert_str_eq(words.text,
+                         "60% of the runs of 2 threads (mean 100 ms): the thread itself ran work(); "
+                         "40% 'main' ran serial()");
 }
 END_TEST
 

@@ -226,7 +226,7 @@ static void add_who(struct answer_words *out, const struct path *p, uint32_t row
         const struct trace_process *process;
 
         if (key->is_first && p->sums.are_several) {
-                answer_words_add(out, "its thread");
+                answer_words_add(out, p->request.zone ? "its thread" : "the thread");
                 return;
         }
         if (key->is_first) {
@@ -489,11 +489,20 @@ void path_words_add_chain(struct answer_words *out, const struct path *p, uint32
 
 /* ------------------------------------------------------------------ the sentence */
 
-/* "'frame' (150 instances, mean 8.10 ms)", "'frame' (8.10 ms)" of the one asked for, or "the run (2.58 s)" */
+/*
+ * "'frame' (150 instances, mean 8.10 ms)", "'frame' (8.10 ms)" of the one asked for, "the run (2.58 s)",
+ * "the runs of 2 threads (mean 2.58 s)"
+ */
 static void add_subject(struct answer_words *out, const struct path *p)
 {
         uint64_t mean_ns = p->n_examined != 0 ? p->total_ns / p->n_examined : 0;
 
+        if (!p->request.zone && p->n_examined > 1) {
+                answer_words_add(out, "the %s of %s (mean %s)", p->is_range ? "range" : "runs",
+                                 text_number_counted(p->n_examined, "threads").text,
+                                 text_number_duration(mean_ns).text);
+                return;
+        }
         if (!p->request.zone) {
                 answer_words_add(out, p->is_range ? "the range (%s)" : "the run (%s)",
                                  text_number_duration(mean_ns).text);

@@ -134,7 +134,7 @@ void what_if_words_answer(const struct path *p, struct answer_words *out)
                 answer_words_add_name(out, asked_zone_name(p->trace->dictionary, p->request.zone));
                 answer_words_add(out, "' would take ");
         } else {
-                answer_words_add(out, "the run would take ");
+                answer_words_add(out, p->n_examined > 1 ? "the runs would take " : "the run would take ");
         }
         if (gain < GAIN_MIN)
                 answer_words_add(out, "no less (%s) if ", text_number_duration((uint64_t)before_ns).text);
