@@ -30,7 +30,7 @@ import { formatDuration, isNumber } from './format.js';
  */
 const SEGMENT_STATES = {
         run: 'ran', ready: 'ready to run', preempted: 'preempted', thread: 'waited',
-        late: 'ran what it had not got done: other programs had its CPU before',
+        late: 'ran late: others had its CPU before',
         unrecorded: 'waited for a program that was not recorded',
         timer: 'slept until its timer', disk: 'waited for the disk', network: 'waited for the network',
         unknown: 'waited for something that is not known', lock: 'waited for a lock without a known holder',
