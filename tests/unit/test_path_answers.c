@@ -10,6 +10,7 @@
 #include "tests/unit/path_lab.h"
 #include "tests/unit/unit_test.h"
 #include "view/path/path_words.h"
+#include "view/path/what_if_words.h"
 #include "view/shared/answer_words.h"
 
 #include <stdio.h>
@@ -420,6 +421,31 @@ START_TEST(test_without_wakeups)
         ck_assert_str_eq(
                 answer(),
                 "60% of 'frame' (20 instances, mean 10.0 ms): main waited; 40% main ran serial(); for whom it waited is not recorded: record with --off-cpu");
+}
+END_TEST
+
+/* Another thread may have what it waits for, and nothing says so. */
+START_TEST(test_what_if_without_wakeups)
+{
+        struct path_request request = { .zone = "frame" };
+        struct answer_words words = { .used_bytes = 0 };
+        struct error err = ERROR_NONE;
+
+        EACH_FRAME(t)
+        {
+                run(m, t, t + 4 * MS, serial);
+                path_lab_out(m, t + 4 * MS, 0);
+                run(a, t + 4 * MS, t + 10 * MS, work);
+                path_lab_in(m, t + 10 * MS);
+        }
+        ck_assert_int_eq(what_if_parse(&request.what_if, "work=0.5", &err), 0);
+        path_lab_get(&request);
+        what_if_words_answer(&path_lab.path, &words);
+        ck_assert_str_eq(
+                words.text,
+                "'frame' would take no less (10.0 ms), as far as its own functions show, if work() took "
+                "half the time; for whom threads waited is not recorded, and the gain may be far larger: "
+                "record with --off-cpu");
 }
 END_TEST
 

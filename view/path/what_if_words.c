@@ -137,11 +137,12 @@ void what_if_words_answer(const struct path *p, struct answer_words *out)
                 answer_words_add(out, p->n_examined > 1 ? "the runs would take " : "the run would take ");
         }
         if (gain < GAIN_MIN)
-                answer_words_add(out, "no less (%s) if ", text_number_duration((uint64_t)before_ns).text);
+                answer_words_add(out, "no less (%s)", text_number_duration((uint64_t)before_ns).text);
         else
-                answer_words_add(out, "at most %.0f%% less (%s -> %s) if ", gain * 100,
+                answer_words_add(out, "at most %.0f%% less (%s -> %s)", gain * 100,
                                  text_number_duration((uint64_t)before_ns).text,
                                  text_number_duration((uint64_t)what_if_words_then_ns(p)).text);
+        answer_words_add(out, p->has_wakeups ? " if " : ", as far as its own functions show, if ");
         add_changes(out, &p->what_if.request);
         if (p->what_if.cap != 0)
                 add_cap(out, p);
@@ -150,8 +151,8 @@ void what_if_words_answer(const struct path *p, struct answer_words *out)
                                  find_own(p) < ON_PATH_MIN ? ": not on the path" : ": hardly on the path");
         if (!p->has_wakeups)
                 answer_words_add(out,
-                                 "; for whom threads waited is not recorded, so it may be far more: record "
-                                 "with --off-cpu");
+                                 "; for whom threads waited is not recorded, and the gain may be far larger: "
+                                 "record with --off-cpu");
         else if (kept_share(p) >= KEPT_MIN)
                 answer_words_add(
                         out,
