@@ -98,7 +98,8 @@ START_TEST(test_wait_that_had_not_ended)
         path_lab_samples(sort, 20, 2000, 10, path_lab_function("compare"));
         path_lab_out(shell, 2030, path_lab_kernel(path_lab_function("await"), "do_wait"));
         path_lab_samples(sort, 2100, 90000, 10, path_lab_function("compare"));
-        ck_assert_str_eq(answer(NULL), "98% of the run (90.0 us): sh waited in await(), which had not ended");
+        ck_assert_str_eq(answer(NULL),
+                         "98% of the run (90.0 us): sh waited in await() to the end of the recording");
         ck_assert(path_unknown_share(&path_lab.path) < 0.01);
 }
 END_TEST

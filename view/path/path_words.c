@@ -426,7 +426,7 @@ void path_words_add_doing(struct answer_words *out, const struct path *p, uint32
         case PATH_ROW_OPEN:
                 answer_words_add(out, "waited");
                 add_where(out, p, key, false, "");
-                answer_words_add(out, ", which had not ended");
+                answer_words_add(out, " to the end of the recording");
                 return;
         case PATH_ROW_DEVICE:
         case PATH_ROW_LAUNCH:
