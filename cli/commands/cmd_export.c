@@ -317,6 +317,11 @@ static int run(void *context, struct common_options *common)
         format = take_format(common);
         if (!format || common_options_take_trace(common) < 0)
                 return EXIT_STATUS_USAGE;
+        if (args->wall && strcmp(format->name, "pprof") != 0) {
+                complain("error: --wall: %s has no place for shares of the wall time", format->name);
+                complain_try("hyprof export pprof --wall");
+                return EXIT_STATUS_USAGE;
+        }
         if (command_frame_confine(COMMAND_WRITES_BESIDE, common, NULL) < 0)
                 return EXIT_STATUS_FAILED;
         args->path = common->trace;
