@@ -14,9 +14,9 @@
 
 #include <stddef.h>
 
-/* Beside these, temporary files may be made, and /dev/null written to. */
+/* Beside these, temporary files may be made, and /dev/null and /dev/tty opened. */
 struct reader_places {
-        const char *const *results; /* files and folders; what is beside these files may be changed as well */
+        const char *const *results; /* files and folders; all in and below their folders may be changed as well */
         size_t n_results;
         const int *folder_fds; /* folders that are open: caches */
         size_t n_folders;
