@@ -16,7 +16,7 @@
 
 /* Beside these, temporary files may be made, and /dev/null and /dev/tty opened. */
 struct reader_places {
-        const char *const *results; /* files and folders; all in and below their folders may be changed as well */
+        const char *const *results; /* files and folders; all that is below their folders may be changed */
         size_t n_results;
         const int *folder_fds; /* folders that are open: caches */
         size_t n_folders;
