@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -123,21 +124,29 @@ static void refuse_calls(struct call_program *p, const int *calls, size_t n_call
                 refuse_call(p, calls[i], EPERM);
 }
 
-/* Words that ioctl(2) types into a terminal, often a standard stream, are to a shell those of its user. */
-static void refuse_typing(struct call_program *p)
+/* Refuses @call if its argument @i is one of @values: the low half, as the kernel takes ints. */
+static void refuse_argument(struct call_program *p, int call, unsigned i, const uint32_t *values, size_t n)
 {
-        static const uint32_t requests[] = { TIOCSTI, TIOCLINUX }; /* the second pastes what was selected */
-        const size_t n = sizeof(requests) / sizeof(requests[0]);
-
-        add_step(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)SCMP_SYS(ioctl), 0,
-                                                 2 * n + 2));
-        /* The kernel, too, looks at the low half alone, of an architecture that is little endian. */
-        add_load(p, offsetof(struct seccomp_data, args[1]));
-        for (size_t i = 0; i < n; i++) {
-                add_unless(p, BPF_JEQ, requests[i]);
+        add_step(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0,
+                                                 (unsigned char)(2 * n + 2)));
+        add_load(p, offsetof(struct seccomp_data, args) + i * sizeof(uint64_t)); /* little endian */
+        for (size_t k = 0; k < n; k++) {
+                add_unless(p, BPF_JEQ, values[k]);
                 add_refusal(p, EPERM);
         }
         add_step(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+}
+
+/*
+ * What a terminal, often a standard stream, is told to type or to paste, a shell takes as its user's words.
+ * Servers of the user start programs for who connects to their files: tmux, D-Bus.
+ */
+static void refuse_ways_to_programs(struct call_program *p)
+{
+        static const uint32_t typing[] = { TIOCSTI, TIOCLINUX }, local[] = { AF_UNIX };
+
+        refuse_argument(p, SCMP_SYS(ioctl), 1, typing, sizeof(typing) / sizeof(typing[0]));
+        refuse_argument(p, SCMP_SYS(socket), 0, local, sizeof(local) / sizeof(local[0]));
 }
 
 /* The namespaces of clone(2), of which CLONE_NEWUSER gives rights within it. */
@@ -187,7 +196,7 @@ int call_filter_enter(enum call_filter_ban ban, struct error *err)
                 refuse_calls(&p, changes, sizeof(changes) / sizeof(changes[0]));
         if (ban >= CALL_FILTER_BAN_FILES)
                 refuse_calls(&p, files, sizeof(files) / sizeof(files[0]));
-        refuse_typing(&p);
+        refuse_ways_to_programs(&p);
         limit_clone(&p, ban >= CALL_FILTER_BAN_FILES);
         add_step(&p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
         program.len = p.n_steps;

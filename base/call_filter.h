@@ -16,7 +16,7 @@ struct error;
 enum call_filter_ban {
         /*
          * no program is started, no memory of another process read, no namespace made, nothing typed into a
-         * terminal, none of bpf(2), perf_event_open(2), io_uring, keys, modules, mounts
+         * terminal, no local socket made, none of bpf(2), perf_event_open(2), io_uring, keys, modules, mounts
          */
         CALL_FILTER_BAN_PROGRAMS,
         CALL_FILTER_BAN_NETWORK, /* no socket is made, bound or connected */

@@ -29,7 +29,7 @@ escapes() { # what it may do, command...
         ESCAPE_FOLDER=$folder/outside LD_PRELOAD=$escape "${@:2}" >"$TMPDIR/out" 2>"$TMPDIR/err"
         same "escape: $1" "$(grep -a '^escape:' "$TMPDIR/err" | sort -u)"
 }
-nothing="program EPERM, socket EPERM, file $file_outcome, memory EPERM, terminal EPERM"
+nothing="program EPERM, socket EPERM, local socket EPERM, file $file_outcome, memory EPERM, terminal EPERM"
 while read -r words; do
         read -r -a command <<<"$words"
         holds "$words: nothing but its result" escapes "$nothing" "$HYPROF" "${command[@]}"
@@ -75,7 +75,7 @@ holds "check --repair: it is repaired" ends_with 0 "$HYPROF" check --repair cut.
 holds "and kept" test -e cut.hyp.unrepaired
 holds "symbolize makes its cache" test -d "$folder/cache"
 DEBUGINFOD_URLS=http://127.0.0.1:9 ESCAPE_FOLDER=$folder/outside LD_PRELOAD=$escape "$HYPROF" symbolize a.hyp >"$TMPDIR/out" 2>"$TMPDIR/err"
-holds "with debuginfod: sockets, and nothing else" same "escape: program EPERM, socket worked, file $file_outcome, memory EPERM, terminal EPERM" "$(grep '^escape:' "$TMPDIR/err")"
+holds "with debuginfod: sockets to other machines, and nothing else" same "escape: program EPERM, socket worked, local socket EPERM, file $file_outcome, memory EPERM, terminal EPERM" "$(grep '^escape:' "$TMPDIR/err")"
 holds "top: nothing" escapes "$nothing" "$HYPROF" top --json a.hyp
 "$HYPROF" record -q --listen ./socket --no-wait --linger 60s -- true >"$TMPDIR/listen" 2>&1 &
 recorder=$!

@@ -63,8 +63,10 @@ static const char *try_terminal(void)
 __attribute__((destructor)) static void try_all(void)
 {
         const char *program = try_program(), *network = outcome(socket(AF_INET, SOCK_DGRAM, 0)),
-                   *file = try_file(), *memory = try_memory(), *terminal = try_terminal();
+                   *local = outcome(socket(AF_UNIX, SOCK_STREAM, 0)), *file = try_file(),
+                   *memory = try_memory(), *terminal = try_terminal();
 
-        (void)fprintf(stderr, "escape: program %s, socket %s, file %s, memory %s, terminal %s\n", program,
-                      network, file, memory, terminal);
+        (void)fprintf(stderr,
+                      "escape: program %s, socket %s, local socket %s, file %s, memory %s, terminal %s\n",
+                      program, network, local, file, memory, terminal);
 }
