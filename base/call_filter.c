@@ -138,8 +138,8 @@ static void refuse_argument(struct call_program *p, int call, unsigned i, const 
 }
 
 /*
- * What a terminal, often a standard stream, is told to type or to paste, a shell takes as its user's words.
- * Servers of the user start programs for who connects to their files: tmux, D-Bus.
+ * A shell runs the words that its terminal is told to type or to paste; that is often a standard stream.
+ * Servers of the user, as tmux and D-Bus, start programs for others that connect to them by a file's name.
  */
 static void refuse_ways_to_programs(struct call_program *p)
 {
