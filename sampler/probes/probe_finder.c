@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FUNCTION_BYTES_MAX (UINT64_C(1) << PROBE_OFFSET_BITS)
@@ -336,6 +337,20 @@ static int find_split(void *context, const char *name, const char *directory, ui
         return debug_files_find_split(context, name, directory, dwo_id, ret_sections);
 }
 
+/*
+ * Where debug files are looked for beside the file; NULL = nowhere.  Under sudo, probes are set with root's
+ * rights and in the programs of all users: the user must not choose places for them in a file of another
+ * user, by a debug file that lies in a folder of the user's, at a link.
+ */
+static const char *trusted_path(const struct finder *f)
+{
+        struct stat status;
+        bool is_own = geteuid() == 0 ||
+                      (fstat(f->task->file->fd, &status) == 0 && status.st_uid == geteuid());
+
+        return is_own ? f->task->file->path : NULL;
+}
+
 static int open_file(struct finder *f, struct error *err)
 {
         const struct disassembler_options options = { .machine = EM_X86_64, .is_64_bit = true };
@@ -349,7 +364,7 @@ static int open_file(struct finder *f, struct error *err)
                 return error_set(err, -ENOTSUP, "zones of functions need a program for x86-64");
         if (f->task->request->kind != PROBE_WISH_FUNCTION)
                 return 0;
-        r = debug_files_open(f->image, f->task->file->path, NULL, &f->files, err);
+        r = debug_files_open(f->image, trusted_path(f), NULL, &f->files, err);
         if (r == 0)
                 r = symbol_table_load(&f->symbols, f->files, &f->bounds, err);
         if (r < 0)
