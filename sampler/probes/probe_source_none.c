@@ -11,7 +11,7 @@ int probe_source_open(const struct probe_source_options *options, struct probe_s
 {
         (void)options;
         *ret_source = NULL;
-        return error_set(err, -ENOTSUP, "this hyprof was built without BPF");
+        return error_set(err, -ENOTSUP, "this hyprof was built without BPF, which probes need");
 }
 
 void probe_source_close(struct probe_source *s)

@@ -9,7 +9,7 @@ need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: static probes are read on x86-64"
 set -m
 n=50
-server="" job="" recorders=()
+server='' job='' recorders=()
 trap '[ -z "$server" ] || kill -INT "$server" 2>/dev/null || true' EXIT
 
 texts() { # name of the trace: those of zones, and of messages
@@ -66,7 +66,7 @@ holds "one name" refused "not two names with a comma" --zone-usdt='query__start'
 holds "no such message" refused "no such static probe" --usdt='w_static:nosuch*'
 
 # ---- PostgreSQL, as Debian built it
-bin=$(find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin 2>/dev/null | sort | tail -n 1)
+bin=$(find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1)
 if [ -z "$bin" ] || ! id postgres >/dev/null 2>&1 || [ "$(id -u)" != 0 ]; then
         skips_group "PostgreSQL" "tool: no postgresql, or not root"
         exit
