@@ -338,17 +338,17 @@ static int find_split(void *context, const char *name, const char *directory, ui
 }
 
 /*
- * Where debug files are looked for beside the file; NULL = nowhere.  Under sudo, probes are set with root's
- * rights and in the programs of all users: the user must not choose places for them in a file of another
- * user, by a debug file that lies in a folder of the user's, at a link.
+ * Every program may run a file of root's or of another user's, and a probe in the midst of an instruction would
+ * end it.  A user's link or mount could have false names beside such a file.  NULL = names come from root's
+ * folders alone, by the build-id.
  */
-static const char *trusted_path(const struct finder *f)
+static const char *folder_of_names(const struct probe_file *file)
 {
         struct stat status;
-        bool is_own = geteuid() == 0 ||
-                      (fstat(f->task->file->fd, &status) == 0 && status.st_uid == geteuid());
+        bool is_own = fstat(file->fd, &status) == 0 && status.st_uid != 0 &&
+                      (geteuid() == 0 || status.st_uid == geteuid());
 
-        return is_own ? f->task->file->path : NULL;
+        return is_own ? file->path : NULL;
 }
 
 static int open_file(struct finder *f, struct error *err)
@@ -364,7 +364,7 @@ static int open_file(struct finder *f, struct error *err)
                 return error_set(err, -ENOTSUP, "zones of functions need a program for x86-64");
         if (f->task->request->kind != PROBE_WISH_FUNCTION)
                 return 0;
-        r = debug_files_open(f->image, trusted_path(f), NULL, &f->files, err);
+        r = debug_files_open(f->image, folder_of_names(f->task->file), NULL, &f->files, err);
         if (r == 0)
                 r = symbol_table_load(&f->symbols, f->files, &f->bounds, err);
         if (r < 0)

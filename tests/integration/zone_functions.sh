@@ -3,8 +3,8 @@
 # record --zone-function: each call of a function is a zone, however it ends, in a command and in a running program
 set -eu
 . tests/tap.sh
-plan 27
-need jq gcc
+plan 31
+need jq gcc objcopy
 need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: functions are probed on x86-64"
 set -m
@@ -91,6 +91,18 @@ printf '#include <unistd.h>\nint main(void) { for (int i = 0; i < 25; i++) if (w
 gcc -o "$TMPDIR/writes" "$TMPDIR/writes.c"
 record library --zone-function='libc.so!write' "$TMPDIR/writes"
 holds "a function of a library, by a name that is an alias" same "write 25" "$(zones library)"
+
+# ---- names in a debug file beside the program, but for a file of root's: a link to it could have false ones beside it
+mkdir "$TMPDIR/beside"
+objcopy --only-keep-debug "$WORKLOADS/w_probed" "$TMPDIR/beside/w_probed.debug"
+objcopy --strip-all --add-gnu-debuglink="$TMPDIR/beside/w_probed.debug" "$WORKLOADS/w_probed" "$TMPDIR/beside/w_probed"
+beside() { "$HYPROF" record -q -o "$TMPDIR/beside.hyp" --zone-function=jumps "$TMPDIR/beside/w_probed" 8 >"$TMPDIR/beside.out" 2>"$TMPDIR/beside.err"; }
+chown nobody "$TMPDIR/beside/w_probed"
+holds "names in a debug file beside the program" beside
+holds "are its functions" same "jumps 24" "$(zones beside | grep -v '^own ')"
+chown root "$TMPDIR/beside/w_probed"
+holds "not for a file of root's" ends_with 125 beside
+holds "it says that there are no names" grep -q "'jumps': no function has such a name" "$TMPDIR/beside.err"
 
 # ---- limits
 record limited --zone-function=leaf --zone-function=tail --zone-function-limit=10 "$WORKLOADS/w_probed" 400
