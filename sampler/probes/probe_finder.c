@@ -338,9 +338,9 @@ static int find_split(void *context, const char *name, const char *directory, ui
 }
 
 /*
- * Every program may run a file of root's or of another user's, and a probe in the midst of an instruction would
- * end it.  A user's link or mount could have false names beside such a file.  NULL = names come from root's
- * folders alone, by the build-id.
+ * Every program may run a file of root's or of another user's, and a probe in the midst of an instruction
+ * would end it.  A user's link or mount could have false names beside such a file.  NULL = names come from
+ * root's folders alone, by the build-id.
  */
 static const char *folder_of_names(const struct probe_file *file)
 {
