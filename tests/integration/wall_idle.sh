@@ -75,7 +75,7 @@ holds "core-seconds are the idle share of the cores' time" json serial '.idle_co
         . > -0.000001 and . < 0.000001' --idle
 holds "the first line" first_line "^[0-9]+% of [0-9]+ cores? were idle while 'frame' was open \([0-9.]+ core-seconds\)(; [0-9]+ points?( more)?: .*)?$" \
         --idle --zone frame
-holds "the serial section in words" json serial '(.answer | contains("ran serial(), 1 thread waited for it")) or
+holds "the serial section in words" json serial '(.answer | test("ran(, mostly in)? serial\\(\\), 1 thread waited for it")) or
         ([.idle.rows[] | select(.cause == "run") | .share] | add // 0) < 0.06' \
         --idle --zone frame
 holds "without a zone it is the program" first_line '^[0-9]+% of [0-9]+ cores? were idle while the program ran \(' --idle
