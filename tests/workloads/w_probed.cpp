@@ -166,7 +166,8 @@ int main(int argc, char **argv)
                 t.join();
         /* choose() calls leaf() in 4 of 8 turns, jumps() in one of 4 */
         printf("leaf %d\ntail %d\nchoose %d\nfact %d\nthrower %d\ncatcher %d\njumper %d\njumps %d\nzoned %d\n",
-               3 * (n + n / 2 + n / 2 + n / 4 + n + n), 3 * n, 3 * n, 15 * n, 3 * n, 3 * n, 3 * n, 3 * n, 3 * n);
+               3 * (n + n / 2 + n / 2 + n / 4 + n + n), 3 * n, 3 * n, 15 * n, 3 * n, 3 * n, 3 * n, 3 * n,
+               3 * n);
         printf("measure %d\narea %d\nby_pointer %d\n", 3 * n, 3 * n, 3 * n);
         return 0;
 }

@@ -400,7 +400,8 @@ static int fit_lanes(struct html_parts *p, struct error *err)
                         low = middle + 1;
         }
         /* A step that was estimated to fit is packed now; if it does not fit after all, the next one does. */
-        for (r = (high < n_steps && best == high); r == 0 && high < n_steps; high++)
+        r = high < n_steps && best == high;
+        for (; r == 0 && high < n_steps; high++)
                 r = try_lanes(p, merge_log2(high), true, err);
         return r;
 }
