@@ -98,8 +98,10 @@ static int count_cpus(struct switch_source *s, struct error *err)
         return r;
 }
 
-/* Looking features up in the kernel's types would take as long as loading the program. */
-static bool is_linux_since(unsigned since_major, unsigned since_minor)
+/*
+ * True since Linux 5.18.  Looking this up in the kernel's types would take as long as loading the program.
+ */
+static bool tells_prev_state(void)
 {
         unsigned major = 0, minor = 0;
         struct utsname system;
@@ -107,7 +109,7 @@ static bool is_linux_since(unsigned since_major, unsigned since_minor)
         if (uname(&system) < 0 ||
             sscanf(system.release, "%u.%u", &major, &minor) != 2) /* NOLINT(cert-err34-c) */
                 return false;
-        return major > since_major || (major == since_major && minor >= since_minor);
+        return major > 5 || (major == 5 && minor >= 18);
 }
 
 /*
@@ -129,7 +131,7 @@ static void choose_settings(struct switch_source *s, const struct switch_source_
 {
         uint64_t ring_bytes = RING_BYTES_MIN;
 
-        s->settings.has_prev_state = is_linux_since(5, 18);
+        s->settings.has_prev_state = tells_prev_state();
         s->settings.python = options->python_fd >= 0;
         s->python_fd = options->python_fd;
 
@@ -188,18 +190,6 @@ static int size_table(struct switch_source *s, const struct ring_table *table)
         return r == 0 ? bpf_map__set_max_entries(map, (uint32_t)s->n_cpus) : r;
 }
 
-/*
- * Since Linux 6.1 a program at a tracepoint may allocate: the kernel need not clear a megabyte at the start.
- */
-static int allocate_processes_late(struct switch_source *s)
-{
-        struct bpf_map *map = bpf_object__find_map_by_name(s->object, "processes");
-
-        if (!map)
-                return -ENOENT;
-        return is_linux_since(6, 1) ? bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC) : 0;
-}
-
 /* Without a Python table the program does not read the map, so that any map will do. */
 static int share_python(struct switch_source *s)
 {
@@ -241,8 +231,6 @@ static int configure(struct switch_source *s)
                 r = size_table(s, &s->tables[i]);
         if (r == 0)
                 r = size_map(s, "threads", s->settings.stacks ? SWITCH_THREAD_SLOTS : 1);
-        if (r == 0)
-                r = allocate_processes_late(s);
         if (r == 0)
                 r = share_python(s);
         if (r == 0 && !s->syscalls)
