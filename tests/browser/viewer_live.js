@@ -143,10 +143,14 @@ test('what a thread waited for is answered while the trace grows', async () => {
         })()`);
         const asked = ['report', '--off-cpu', '--json', '--whole', '--thread', wait.thread, '--from', wait.begin_ns + 'ns',
                 '--to', wait.end_ns + 1 + 'ns', path.join(folder, 'live.hyp')];
-        const truth = JSON.parse(execFileSync(hyprof, asked, { stdio: ['ignore', 'pipe', 'ignore'] }));
-        assert.equal(truth.n_waits, 1);
+        const answerNow = () => JSON.parse(execFileSync(hyprof, asked, { stdio: ['ignore', 'pipe', 'ignore'] }));
+        const before = answerNow();
+        assert.equal(before.n_waits, 1);
         await page.untilText('.panel-wait', /waited in\s+\S+.*\s+(in the kernel\s+\S+\s+)?ended by\s+\S+/);
-        assert.equal(await page.value('document.querySelectorAll(".call-stack li").length'), truth.places.rows[0].callstack.length);
+        const after = answerNow(); // names come while it runs, and with them functions that are inlined
+        const lengths = [before, after].map((answer) => answer.places.rows[0].callstack.length);
+        const shown = await page.value('document.querySelectorAll(".call-stack li").length');
+        assert.ok(Math.min(...lengths) <= shown && shown <= Math.max(...lengths), `${shown}: ${lengths}`);
         assert.equal(await page.value('hyprofShell.made.get("timeline").waits.kept.size'), 0, 'more may come, so nothing is kept');
 });
 
