@@ -65,7 +65,7 @@ void timeline_rates_use(struct timeline_rates *c, enum timeline_use use, uint64_
 /*
  * timeline_rates_grow() - of a trace that grows: makes the lanes of the load, which is known until @until_ns
  * timeline_rates_view() - as timeline_query_view() of these lanes
- * timeline_rates_count() - how many values such a lane has; 0 = it is no lane of the load, or not known yet
+ * timeline_rates_count() - how many values such a lane has; 0 = another lane, or not known yet
  * _view(): returns 1; 0 = it is no such lane; -EINVAL, -E2BIG, -ENOMEM.
  */
 int timeline_rates_grow(struct timeline_rates *c, uint64_t until_ns, struct error *err);

@@ -536,7 +536,7 @@ static int find(struct finder *f, struct error *err)
                 return error_set(err, -ENOENT, "the file has no names of functions (stripped)");
         if (n == 0)
                 return error_set(err, -ENOENT,
-                                 is_inlined(f) ? "inlined everywhere: there is no code of its own to probe; "
+                                 is_inlined(f) ? "inlined everywhere, so it has no code of its own to probe; "
                                                  "__attribute__((noinline)) keeps it"
                                                : "no function has such a name");
         return each_match(f, true, &n);

@@ -142,7 +142,7 @@ static int refuse(const struct probe_plan *plan, struct error *err)
         size_t n = plan->notes.used_bytes;
         const char *end = n > 0 ? memchr(words, '\n', n) : NULL;
 
-        return error_set(err, -ENOENT, "none of its functions can be a zone: %.*s",
+        return error_set(err, -ENOENT, "cannot probe any of its functions: %.*s",
                          end ? (int)(end - words) : 0, words ? words : "");
 }
 
@@ -193,7 +193,7 @@ int probe_plan_add(struct probe_plan *plan, const struct probe_plan_request *req
         int r;
 
         if (pattern[0] == '\0')
-                return error_set(err, -EINVAL, "there is no name of a function after the !");
+                return error_set(err, -EINVAL, "expected a function after the !");
         if (plan->n_files == PROBE_PLAN_FILES_MAX)
                 return error_set(err, -EOVERFLOW, "more than %d patterns", PROBE_PLAN_FILES_MAX);
         r = probe_file_open(request, request->words, mark ? (size_t)(mark - request->words) : 0, file, err);

@@ -117,7 +117,7 @@ test('a step right after a movement is one step: Back leads to the view that was
                 const all = await viewOf(page);
                 await page.value(`${timeline}.showRange(1e8, 2e8); hyprofViewer.go('zones')`);
                 assert.match(await page.value('location.hash'), /^#screen=zones.*view_from=100000000/);
-                await new Promise((resolve) => setTimeout(resolve, 1500)); // longer than a movement waits for another one
+                assert.strictEqual(await page.value(timeline + '.stateTimer'), 0, 'no movement is still to come');
                 await page.value('history.back()');
                 await page.until('hyprofViewer.state.screen !== "zones"', 'the timeline again');
                 assert.deepStrictEqual(await page.value('[hyprofViewer.state.view_from, hyprofViewer.state.view_to]'),

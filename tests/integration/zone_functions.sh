@@ -121,5 +121,5 @@ closed() { # words: as the user of sudo, because root may read all
                 same "$1" "$(sed 's/.*closed.x: //' "$TMPDIR/closed.err")"
 }
 holds "a file that may not be read: no advice about the kernel's events" closed "Permission denied"
-holds "no name" refused 125 "no name of a function" --zone-function='libc.so!'
+holds "no name" refused 125 "expected a function after the !" --zone-function='libc.so!'
 holds "too many" refused 125 "functions match, and at most 1000" --zone-function='libc.so!*'

@@ -116,7 +116,8 @@ static const char *wants_all(void)
 
 static const char *wants_nothing(void)
 {
-        return (header->control_word & CLIENT_ABI_FAMILIES) == 0 ? NULL : "events are recorded for nobody";
+        return (header->control_word & CLIENT_ABI_FAMILIES) == 0 ? NULL
+                                                                 : "events are recorded without a recorder";
 }
 
 static const char *is_paused(void)
