@@ -63,20 +63,20 @@ check_pprof() { # name
         done
 }
 
-# The report's figures, in the words of perfetto_totals.py.
-perfetto_wanted() { # name
+# The report's figures, in the words of perfetto_totals.py, with what devices said beside them.
+perfetto_wanted() { # name, instants of devices, values of devices
         reported "$1" '[.sample_events.rows[] | select(.shown)][0] | "samples \(.n_samples // 0)", "weight \(.weight // 0)"'
-        reported "$1" '"unknown 0", "unbalanced 0", "running 0", "messages \(.n_messages)", "counters \(.n_plot_values)"'
+        reported "$1" '"unknown 0", "unbalanced 0", "running 0", "messages \(.n_messages + '"$2"')", "counters \(.n_plot_values + '"$3"')"'
         reported "$1" '[.zones.rows[] | select(.count + .n_unclosed > 0)] | group_by(.name)[] |
                 "zone \(.[0].name) \(map(.count + .n_unclosed) | add) \(map(.total_ns) | add)"'
         own_of "$1" | sed 's/^/self /; s/\t/ /'
 }
 
-check_perfetto() { # name
+check_perfetto() { # name, instants of devices, values of devices
         export_as "$1" perfetto || true
         protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/$1.perfetto" |
                 python3 tests/consumers/perfetto_totals.py >"$TMPDIR/$1.totals"
-        perfetto_wanted "$1" | LC_ALL=C sort >"$TMPDIR/wanted"
+        perfetto_wanted "$1" "$2" "$3" | LC_ALL=C sort >"$TMPDIR/wanted"
         grep -vE '^(switches|stack_samples|flow|self \[)' "$TMPDIR/$1.totals" | LC_ALL=C sort >"$TMPDIR/found"
         holds "$1: protoc knows all of Perfetto's fields, and finds the samples, zones and functions" \
                 same_lines "$TMPDIR/wanted" "$TMPDIR/found"
@@ -137,13 +137,14 @@ else
         skips_group "pprof" "go is not installed"
 fi
 if command -v protoc >/dev/null; then
-        check_perfetto two_zones
-        check_perfetto every
+        check_perfetto two_zones 0 0
+        check_perfetto every 1 2
         holds "every: Perfetto has a track of the device, and one for each of three lanes with a zone" same "1
 1
 1" \
                 "$(protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/every.perfetto" |
-                        awk '/name: "queue"/ { n++ } /track_uuid: / { uuid = $2 } /name: "kernel"/ { zones[uuid]++ }
+                        awk '/name: "queue"/ { n++ } /type: / { type = $2 } /track_uuid: / { uuid = $2 }
+                                /name: "kernel"/ && type == "TYPE_SLICE_BEGIN" { zones[uuid]++ }
                                 END { for (u in zones) if (n > 0) print zones[u] }')"
         holds "two_zones: Perfetto has the context switches" compare \
                 "$(awk '$1 == "switches" { print $2 }' "$TMPDIR/two_zones.totals")" ">=" "$(reported two_zones .n_switches)"
@@ -183,7 +184,7 @@ if command -v go >/dev/null; then
         holds "waits: pprof adds up the time off a CPU" same "$(reported off_cpu .waiting_ns)" "$(off_cpu_of waits)"
 fi
 if command -v protoc >/dev/null; then
-        check_perfetto waits
+        check_perfetto waits 0 0
         holds "waits: Perfetto adds up the time off a CPU" same "$(reported off_cpu .waiting_ns)" \
                 "$(awk '$1 == "stack_samples" && $2 == "off-cpu" { print $4 }' "$TMPDIR/waits.totals")"
         "$HYPROF" export sqlite "$TMPDIR/waits.hyp" -o "$TMPDIR/waits.db" --force -q

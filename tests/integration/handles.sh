@@ -74,10 +74,14 @@ holds "csv --zone z2 is refused" is_refused z2 csv --zone z2 "$trace"
 holds "dump --thread t2 is refused" is_refused t2 dump --thread t2 "$trace"
 holds "a zone inside of others is refused" is_refused z2 report --zones --zone 'z9,z2/**' "$trace"
 
-holds "--function f2 is refused" is_refused f2 report --function f2 "$trace"
-holds "--function name:f2 is the function of that name" same f2 "$(functions_of name:f2)"
-holds "annotate f20 is refused" is_refused f20 annotate f20 "$trace"
-holds "annotate name:f20 is the function of that name" same f20 "$("$HYPROF" annotate name:f20 --json --limit 0 "$trace" | jq -r .function)"
+# A name of the program that is another function's handle; the function whose own handle it is would not be refused.
+doubtful=$("$HYPROF" report --functions --limit 0 --json "$trace" | jq -r '.functions.rows as $rows |
+        [$rows[] | .function as $name | select(.handle != $name and any($rows[]; .handle == $name)) | $name][0] // "none"')
+holds "--function with a name that is another's handle is refused" is_refused "$doubtful" report --function "$doubtful" "$trace"
+holds "--function name:… is the function of that name" same "$doubtful" "$(functions_of "name:$doubtful")"
+holds "annotate with a name that is another's handle is refused" is_refused "$doubtful" annotate "$doubtful" "$trace"
+holds "annotate name:… is the function of that name" same "$doubtful" \
+        "$("$HYPROF" annotate "name:$doubtful" --json --limit 0 "$trace" | jq -r .function)"
 other=$("$HYPROF" report --functions --limit 0 --json "$trace" | jq -r '[.functions.rows[] | select(.function | test("^f[0-9]+$")) | select(.handle != .function)][0] // { function: "none", handle: "none" } | .function + " " + .handle')
 holds "annotate handle:… is the one with that handle" same "${other% *}" "$("$HYPROF" annotate "handle:${other#* }" --json --limit 0 "$trace" | jq -r .function)"
 
