@@ -3,7 +3,7 @@
 # report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
 set -eu
 . tests/tap.sh
-plan 37
+plan 38
 need jq
 need_sampling
 
@@ -73,12 +73,12 @@ holds "the serial section is why a core was idle" json serial '[.idle.rows[] | s
         .function == "serial" and .waiting > 0.95 and .waiting < 1.05' --idle --zone frame
 holds "core-seconds are the idle share of the cores' time" json serial '.idle_core_seconds - .idle_share * .cpus * .open_ns / 1e9 |
         . > -0.000001 and . < 0.000001' --idle
-holds "the first line" first_line "^[0-9]+% of [0-9]+ cores? were idle while 'frame' was open \([0-9.]+ core-seconds\)(; [0-9]+ points?( more)?: .*)?$" \
+holds "the first line" first_line "^[0-9]+% of [0-9]+ cores? were idle or had other programs while 'frame' was open \([0-9.]+ core-seconds\)(; [0-9]+ points?( more)?: .*)?$" \
         --idle --zone frame
 holds "the serial section in words" json serial '(.answer | test("ran(, mostly in)? serial\\(\\), 1 thread waited for it")) or
         ([.idle.rows[] | select(.cause == "run") | .share] | add // 0) < 0.06' \
         --idle --zone frame
-holds "without a zone it is the program" first_line '^[0-9]+% of [0-9]+ cores? were idle while the program ran \(' --idle
+holds "without a zone it is the program" first_line '^[0-9]+% of [0-9]+ cores? were idle or had other programs while the program ran \(' --idle
 holds "idle is explained" json serial '.warnings | map(contains("the rest counts as idle")) | any' --idle
 # In each step the cores that ran are, with those of the causes, all; and the causes have the shares of the whole.
 # shellcheck disable=SC2016 # jq's
@@ -95,11 +95,13 @@ over_time() {
 holds "over time: 20 steps for people" over_time
 "$HYPROF" report --json "$TMPDIR/cores.hyp" >"$TMPDIR/cores.json"
 if [ -z "$(reported cores '.missing.rows[] | select(.code == "WAITING_BY_PERF") | .detail')" ]; then
+        holds "record --idle: the first line says idle alone" json cores '.answer | test("^[0-9]+% of [0-9]+ cores? were idle while")' --idle
         holds "record --idle: other programs are known" json cores '.warnings | map(contains("record --idle")) | any | not' --idle
         holds "record --idle: the rest of the time is theirs" json cores '([.idle.rows[] | select(.cause == "others") | .share] | add // 0) -
                 .others_share | . > -0.000001 and . < 0.000001' --idle
         holds "record --idle: no core is counted twice" json cores '.idle_share + .others_share <= 1.000001' --idle --zone frame
 else
+        skips "record --idle: the first line says idle alone" "no BPF"
         skips "record --idle: other programs are known" "no BPF"
         skips "record --idle: the rest of the time is theirs" "no BPF"
         skips "record --idle: no core is counted twice" "no BPF"

@@ -94,7 +94,7 @@ START_TEST(test_a_serial_section)
         take();
         ck_assert(idle_view_say(&cores, 0.1, &idle));
         ck_assert_str_eq(idle.text,
-                         "38% of 2 cores were idle while the program ran (0.75 core-seconds); 38 points: "
+                         "38% of 2 cores were idle or had other programs while the program ran (0.75 core-seconds); 38 points: "
                          "main alone ran serial(), 1 thread waited for it");
         ck_assert(wall_view_say(&shares, 0.1, &wall));
         ck_assert_str_eq(wall.text,
@@ -186,7 +186,7 @@ START_LOOP_TEST(test_a_serial_section_of_many_functions, 0, 2)
         take();
         ck_assert(idle_view_say(&cores, 0.1, &idle));
         (void)snprintf(words, sizeof(words),
-                       "38%% of 2 cores were idle while the program ran (0.75 core-seconds); 38 points: %s",
+                       "38%% of 2 cores were idle or had other programs while the program ran (0.75 core-seconds); 38 points: %s",
                        cases[_i].doing);
         ck_assert_str_eq(idle.text, words);
 }

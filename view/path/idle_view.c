@@ -272,8 +272,9 @@ static struct answer_words make_answer(const struct idle_cores *c)
                 answer_words_add(&a, "no thread that passes the filters was recorded");
                 return a;
         }
-        answer_words_add(&a, "%.0f%% of %s were idle while ", idle_cores_share(c, c->cores) * 100,
-                         text_number_counted(c->n_cpus, "cores").text);
+        answer_words_add(&a, "%.0f%% of %s were idle%s while ", idle_cores_share(c, c->cores) * 100,
+                         text_number_counted(c->n_cpus, "cores").text,
+                         idle_gaps_are_known(&c->gaps) ? "" : " or had other programs");
         if (c->request.filter->has_zone) {
                 answer_words_add(&a, "'");
                 answer_words_add_name(&a, asked_zone_name(c->sweep.names.trace->dictionary,
