@@ -2,6 +2,7 @@
 #include "analyze/report/report_parts.h"
 
 #include "analyze/report/report.h"
+#include "analyze/report/unnamed_modules.h"
 #include "analyze/trace/meta_value.h"
 #include "analyze/trace/sample_stats.h"
 #include "analyze/zones/trace_totals.h"

@@ -119,23 +119,4 @@ void report_syscalls_deinit(struct report_syscalls *s);
  */
 int report_gaps_find(struct report *report, const struct trace_totals *totals);
 
-/*
- * A module with samples in functions without a symbol, and the remedy: made from the functions of the report,
- * for the gaps.
- */
-struct unnamed_module {
-        uint32_t path;          /* string; modules of one path are one row */
-        struct sample_sum self; /* samples in functions without a symbol */
-        bool is_memory;         /* of no file: the program made the code */
-        bool has_addresses;     /* at least some of its functions are distinguished by their addresses */
-        const char *advice;     /* static, as in struct report_gap; NULL = nothing is known to help */
-};
-
-/*
- * unnamed_modules_find() - finds such modules, the ones with the most samples first
- * @ret_rows:  heap, the caller's
- * Returns 0 or -ENOMEM.
- */
-int unnamed_modules_find(const struct report *report, struct unnamed_module **ret_rows, size_t *ret_n_rows);
-
 #endif /* ANALYZE_REPORT_REPORT_PARTS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report/report_parts.h"
+#include "analyze/report/unnamed_modules.h"
 
 #include "analyze/report/report.h"
 #include "base/order.h"
@@ -130,21 +130,37 @@ static const char *advise_on_file(const struct trace_module *module, struct text
         return "try: hyprof symbolize --debug-dir DIR TRACE, with its unstripped file in DIR";
 }
 
-/* Describes a row by the latest module with its path. */
-static void describe(const struct trace_dictionary *d, struct unnamed_module *m)
+/* The latest module with a path; NULL if none has it. */
+static const struct trace_module *latest_of(const struct trace_dictionary *d, uint32_t path)
 {
         for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_MODULES); i > 0; i--) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
 
-                if (row->path != m->path)
-                        continue;
-                m->is_memory = row->kind == TRACE_MODULE_ANONYMOUS;
-                if (m->is_memory)
-                        m->advice = advise_on_memory(d);
-                else if (row->kind == TRACE_MODULE_FILE || row->kind == TRACE_MODULE_IMAGE)
-                        m->advice = advise_on_file(row, trace_dictionary_text(d, m->path));
-                return;
+                if (row->path == path)
+                        return row;
         }
+        return NULL;
+}
+
+const char *unnamed_module_advice(const struct trace_dictionary *d, uint32_t path)
+{
+        const struct trace_module *module = latest_of(d, path);
+
+        if (!module)
+                return NULL;
+        if (module->kind == TRACE_MODULE_ANONYMOUS)
+                return advise_on_memory(d);
+        return module->kind == TRACE_MODULE_FILE || module->kind == TRACE_MODULE_IMAGE
+                       ? advise_on_file(module, trace_dictionary_text(d, path))
+                       : NULL;
+}
+
+static void describe(const struct trace_dictionary *d, struct unnamed_module *m)
+{
+        const struct trace_module *module = latest_of(d, m->path);
+
+        m->is_memory = module && module->kind == TRACE_MODULE_ANONYMOUS;
+        m->advice = unnamed_module_advice(d, m->path);
 }
 
 int unnamed_modules_find(const struct report *report, struct unnamed_module **ret_rows, size_t *ret_n_rows)

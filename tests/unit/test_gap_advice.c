@@ -5,17 +5,15 @@
  */
 #include "view/shared/gap_advice.h"
 
-#include "analyze/report/report.h"
 #include "tests/unit/unit_test.h"
 
 #include <string.h>
 
 static void expect(const char *path, const char *advice, const char *wanted)
 {
-        const struct report report = { .path = path };
-        const struct report_gap gap = { .advice = advice, .detail = { "/usr/bin/z std", 14 } };
+        const struct text_view module = { .bytes = "/usr/bin/z std", .n_bytes = 14 };
 
-        ck_assert_str_eq(gap_advice_of(&report, &gap).text, wanted);
+        ck_assert_str_eq(gap_advice_make(path, module, advice).text, wanted);
 }
 
 START_TEST(the_words_are_replaced)
@@ -40,12 +38,11 @@ END_TEST
 START_TEST(a_long_path_is_cut)
 {
         static char path[3 * GAP_ADVICE_BYTES], advice[1024];
-        const struct report report = { .path = path };
-        const struct report_gap gap = { .advice = advice };
+        const struct text_view module = { .n_bytes = 0 };
 
         memset(path, 'x', sizeof(path) - 1);
         for (size_t i = 0; i + 7 < sizeof(advice); i += 6)
                 memcpy(advice + i, "TRACE ", 6);
-        ck_assert_uint_lt(strlen(gap_advice_of(&report, &gap).text), GAP_ADVICE_BYTES);
+        ck_assert_uint_lt(strlen(gap_advice_make(path, module, advice).text), GAP_ADVICE_BYTES);
 }
 END_TEST

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* view/path/path_view.c: the text has no columns in which nothing is known, and counts instances in words */
+/*
+ * view/path/path_view.c: the text has no columns in which nothing is known, counts instances in words, and
+ * says what would name code that has no names
+ */
 #include "view/path/path_view.h"
 
 #include "tests/unit/path_lab.h"
@@ -72,6 +75,33 @@ START_TEST(test_columns_without_a_value)
         ck_assert_msg(strstr(titles, "an instance") != NULL, "%s", titles);
         ck_assert_msg(strstr(titles, "waited for by") == NULL, "%s", titles);
         ck_assert_msg(strstr(titles, "call") == NULL, "%s", titles);
+}
+END_TEST
+
+/* Code of a module without symbols is a fifth of the path, and for the rest there are names. */
+START_TEST(test_code_without_names)
+{
+        uint32_t module = trace_builder_module(&path_lab.b, "/opt/my/bin/node");
+        uint32_t nameless = trace_builder_stack(&path_lab.b, 0,
+                                                trace_builder_frame(&path_lab.b, module, 0x100));
+
+        for (uint64_t t = 20 * MS; t <= 200 * MS; t += 20 * MS) {
+                path_lab_zone(m, t, t + 10 * MS, frame);
+                path_lab_samples(m, t, t + 8 * MS, MS, serial);
+                path_lab_samples(m, t + 8 * MS, t + 10 * MS, MS, nameless);
+        }
+        show();
+        ck_assert_msg(strstr(words, "names of code") != NULL, "%s", words);
+        ck_assert_msg(strstr(words, "symbolize --debug-dir DIR t.hyp") != NULL, "%s", words);
+}
+END_TEST
+
+START_TEST(test_all_code_has_names)
+{
+        path_lab_zone(m, 20 * MS, 30 * MS, frame);
+        path_lab_samples(m, 20 * MS, 30 * MS, MS, serial);
+        show();
+        ck_assert_msg(strstr(words, "names of code") == NULL, "%s", words);
 }
 END_TEST
 

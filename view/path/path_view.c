@@ -2,6 +2,7 @@
 #include "view/path/path_view.h"
 
 #include "analyze/path/path.h"
+#include "analyze/report/unnamed_modules.h"
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
@@ -14,6 +15,7 @@
 #include "view/path/what_if_words.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/asked_zone.h"
+#include "view/shared/gap_advice.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
 #include "view/text/shell_word.h"
@@ -493,6 +495,32 @@ static void put_unknown(const struct filling *f, struct view_table *t, double sh
         UNKNOWN_COLUMNS(VIEW_CELL)
 }
 
+/* Code without names that ran on the path; what would name the code of the module with the longest row. */
+static void add_nameless(const struct filling *f, struct view_table *t)
+{
+        const struct path *p = f->path;
+        const struct trace_dictionary *dictionary = p->trace->dictionary;
+        uint32_t module = 0;
+        double ns = 0;
+
+        for (uint32_t i = 0; i < p->n_rows; i++) {
+                const struct path_row_key *key = path_sums_key(&p->sums, p->order[i]);
+                const struct function *function = key->kind <= PATH_ROW_SPIN && key->own != 0
+                                                          ? function_table_get(&p->names.places.functions,
+                                                                               key->own)
+                                                          : NULL;
+
+                if (!function || (function->kind != FUNCTION_NO_SYMBOL && function->kind != FUNCTION_UNNAMED))
+                        continue;
+                module = module == 0 ? function->module : module; /* the longest come first */
+                ns += p->sums.rows[p->order[i] - 1].ns;
+        }
+        put_unknown(f, t, ns / fmax(path_sums_rest_ns(&p->sums), 1), "names of code",
+                    gap_advice_make(f->options->path, trace_dictionary_text(dictionary, module),
+                                    unnamed_module_advice(dictionary, module))
+                            .text);
+}
+
 static void add_unknown(const struct filling *f)
 {
         const struct path *p = f->path;
@@ -504,6 +532,7 @@ static void add_unknown(const struct filling *f)
                     p->has_wakeups ? NULL : "record with --off-cpu");
         put_unknown(f, t, share_of_end(p, WAIT_END_PROGRAM), "what a program did that was not recorded",
                     "record it too: -a, or -p with both");
+        add_nameless(f, t);
         put_unknown(f, t, path_kind_rest_share(p, PATH_ROW_LOCK), "who held a lock", NULL);
         put_unknown(f, t, path_kind_rest_share(p, PATH_ROW_UNBORN), "who made a thread", NULL);
         put_unknown(f, t, path_kind_rest_share(p, PATH_ROW_CUT), "what was too long ago, or too much",

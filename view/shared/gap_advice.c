@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/shared/gap_advice.h"
 
-#include "analyze/report/report.h"
 #include "view/text/shell_word.h"
 
 #include <stdbool.h>
@@ -20,32 +19,32 @@ static void append(struct gap_advice *a, size_t *used, const char *text, size_t 
 }
 
 /* The file of standard input is unknown. */
-static bool has_path(const struct report *report)
+static bool has_path(const char *path)
 {
-        return report->path && strcmp(report->path, "-") != 0;
+        return path && strcmp(path, "-") != 0;
 }
 
-struct gap_advice gap_advice_of(const struct report *report, const struct report_gap *gap)
+struct gap_advice gap_advice_make(const char *path, struct text_view module, const char *advice)
 {
-        static const char trace[] = "TRACE", module[] = "MODULE";
-        struct gap_advice advice = { .text = "" };
-        const char *at = gap->advice ? gap->advice : "";
+        static const char trace_word[] = "TRACE", module_word[] = "MODULE";
+        struct gap_advice made = { .text = "" };
+        const char *at = advice ? advice : "";
         size_t used = 0;
 
         while (*at != '\0') {
                 struct shell_word word;
 
-                if (strncmp(at, trace, sizeof(trace) - 1) == 0 && has_path(report)) {
-                        word = shell_word_of(report->path);
-                        at += sizeof(trace) - 1;
-                } else if (strncmp(at, module, sizeof(module) - 1) == 0) {
-                        word = shell_word_of_name(gap->detail);
-                        at += sizeof(module) - 1;
+                if (strncmp(at, trace_word, sizeof(trace_word) - 1) == 0 && has_path(path)) {
+                        word = shell_word_of(path);
+                        at += sizeof(trace_word) - 1;
+                } else if (strncmp(at, module_word, sizeof(module_word) - 1) == 0) {
+                        word = shell_word_of_name(module);
+                        at += sizeof(module_word) - 1;
                 } else {
-                        append(&advice, &used, at++, 1);
+                        append(&made, &used, at++, 1);
                         continue;
                 }
-                append(&advice, &used, word.text, strlen(word.text));
+                append(&made, &used, word.text, strlen(word.text));
         }
-        return advice;
+        return made;
 }

@@ -44,7 +44,7 @@ static void warn_of_gap(struct view_document *d, const struct report *report, co
         if (gap->share > 0 && n != 0)
                 view_document_warn(d, "%.*s (%s of the samples) %s%s%s", n, detail,
                                    text_number_share(gap->share).text, gap->words, gap->advice ? "; " : "",
-                                   gap_advice_of(report, gap).text);
+                                   gap_advice_make(report->path, gap->detail, gap->advice).text);
         else if (gap->share > 0)
                 view_document_warn(d, "%s: %s", gap->words, text_number_share(gap->share).text);
         else if (gap->count != 0 && n != 0)
@@ -80,7 +80,7 @@ static const char *name_of_source(enum report_gap_source source)
         COLUMN(STRING, "words", NULL, view_words(gap->words), "for people")                                   \
         COLUMN(STRING, "detail", NULL, view_name(gap->detail), "the reason, or the path of the module")       \
         COLUMN(STRING, "advice", NULL,                                                                        \
-               gap->advice ? view_words(gap_advice_of(report, gap).text) : view_unknown(), "the remedy")      \
+               gap->advice ? view_words(gap_advice_make(report->path, gap->detail, gap->advice).text) : view_unknown(), "the remedy")      \
         COLUMN(COUNT, "count", NULL, view_known(gap->count, gap->count != 0),                                 \
                "null if it is not a thing to count", .may_be_null = true)                                     \
         COLUMN(SHARE, "share", NULL, view_real_known(gap->share, gap->share > 0),                             \
