@@ -212,6 +212,9 @@ struct trace_program_info {
         uint32_t value; /* string */
 };
 
+/* A key that the recorder writes as well: the file that a compiler, an assembler or a linker works on. */
+#define TRACE_INFO_WORKS_ON "works on"
+
 /* Something large that came with the program; its bytes are in ATTACHMENT chunks. */
 struct trace_attachment {
         uint64_t size_bytes;

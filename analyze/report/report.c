@@ -6,6 +6,7 @@
 #include "analyze/report/report_tables.h"
 #include "analyze/trace/clock_step.h"
 #include "analyze/trace/meta_value.h"
+#include "analyze/trace/process_works.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/zones/trace_totals.h"
 #include "base/error.h"
@@ -218,9 +219,10 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         const struct trace_totals *totals)
 {
         const struct trace_walk *walk = &totals->walk;
+        uint32_t *works; /* heap */
 
         report->threads = calloc((size_t)walk->n_threads + 1, sizeof(*report->threads));
-        if (!report->threads)
+        if (!report->threads || process_works_read(d, &works) < 0)
                 return -ENOMEM;
         for (uint32_t i = 0; i < walk->n_threads; i++) {
                 const struct walked_thread *thread = &walk->threads[i];
@@ -240,6 +242,7 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         .is_fiber = timeline->is_fiber,
                         .is_cpu_unknown = timeline->is_imported,
                         .name = trace_dictionary_text(d, timeline->name),
+                        .works_on = trace_dictionary_text(d, works[row->process]),
                         .first_ns = first_in_range_ns(walk->filter, timeline),
                         .last_ns = last_in_range_ns(walk->filter, timeline),
                         .on_cpu_ns = report->on_cpu_known ? trace_walk_ran_ns(walk, thread) : 0,
@@ -247,6 +250,7 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         .n_samples = thread->n_samples,
                 };
         }
+        free(works);
         qsort(report->threads, report->n_threads, sizeof(*report->threads), compare_threads);
         report->suspended_ns = report->on_cpu_known ? sum_suspended(report) : 0;
         return count_processes(report, d);

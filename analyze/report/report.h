@@ -87,9 +87,10 @@ struct report_zone {
 struct report_thread {
         uint32_t thread; /* in THREADS */
         uint32_t pid;
-        uint32_t tid;          /* 0 for a fiber */
-        bool is_fiber;         /* a fiber runs on threads, whose on-CPU time includes its own */
-        struct text_view name; /* empty = unknown */
+        uint32_t tid;              /* 0 for a fiber */
+        bool is_fiber;             /* a fiber runs on threads, whose on-CPU time includes its own */
+        struct text_view name;     /* empty = unknown */
+        struct text_view works_on; /* the file, of a compiler's process; empty = nothing is known */
         uint64_t first_ns, last_ns;
         uint64_t on_cpu_ns;  /* see `on_cpu_known` */
         bool is_cpu_unknown; /* an imported thread */

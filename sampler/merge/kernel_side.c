@@ -13,6 +13,7 @@
 #include "sampler/keep/file_versions.h"
 #include "sampler/keep/kernel_code.h"
 #include "sampler/merge/kernel_side_parts.h"
+#include "sampler/merge/process_work.h"
 #include "sampler/pace/recorder_pace.h"
 #include "sampler/probes/probe_source.h"
 #include "sampler/proc/process_filter.h"
@@ -47,10 +48,7 @@ int kernel_side_init(struct kernel_side *s, const struct recording *recording)
         if (!s->heads || !s->versions || winner_tree_init(&s->oldest, recording->events->n_rings) < 0 ||
             code_images_new(recording, &s->images) < 0)
                 return -ENOMEM;
-        /*
-         * A thread's events are on each CPU, so the time that they wait includes the time that the thread
-         * spent on other CPUs.
-         */
+        /* A thread's events are on each CPU: they wait also while the thread is on other CPUs. */
         group_counts_init(&s->counts, recording->events->layout.read_format, of_threads, !of_threads);
         return 0;
 }
@@ -291,10 +289,7 @@ static int take_exec(struct kernel_side *s, const struct perf_record *rec, struc
                 r = jit_files_note_exec(s->recording->jit, rec->pid, thread->process->process, rec->time_ns);
         if (thread->exits)
                 thread_track_revive(thread);
-        /*
-         * Most processes have one thread, and looking for others means looking at all threads that there
-         * are.
-         */
+        /* Most processes have one thread; looking for others means looking at all threads. */
         while (r == 0 && thread->process->n_threads > 1 &&
                (other = process_table_next_thread(s->recording->processes, thread->process, &at)) != NULL)
                 if (other != thread && !other->exits)
@@ -312,6 +307,9 @@ static int take_comm(struct kernel_side *s, const struct perf_record *rec)
                 return r;
         if (rec->comm.exec)
                 r = take_exec(s, rec, thread);
+        if (r == 0 && rec->comm.exec)
+                r = process_work_note(s->recording->dictionary, thread->process->process, rec->pid,
+                                      (struct text_view){ rec->comm.name, rec->comm.name_bytes });
         if (r < 0)
                 return r;
         r = trace_dictionary_add_path(s->recording->dictionary, rec->comm.name, rec->comm.name_bytes, &name);

@@ -3,19 +3,11 @@
 # `hyprof html`: one file with all answers as the commands print them, within its size, and what --redact leaves out
 set -eu
 . tests/tap.sh
+. tests/page_part.sh
 plan 32
 need jq python3 script
 
 trace=tests/golden/v1.4.hyp
-
-# Unpacks a part of a page.
-part() { # file, name
-        python3 -c '
-import base64, gzip, re, sys
-text = open(sys.argv[1], encoding="utf-8").read()
-found = re.search("id=\"data-%s\">([^<]*)<" % sys.argv[2], text)
-sys.stdout.buffer.write(gzip.decompress(base64.b64decode(found.group(1))) if found else b"")' "$1" "$2"
-}
 
 html() { # name, options...
         "$HYPROF" html "$trace" -o "$TMPDIR/$1.html" "${@:2}" >"$TMPDIR/out" 2>"$TMPDIR/err"

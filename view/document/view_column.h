@@ -71,6 +71,7 @@ struct view_column {
         bool may_go;        /* of a column of names: a narrow line may leave it out */
         bool must_stay;     /* of a number or a bar: it is not left out */
         bool is_below;      /* in text: on lines of its own below the row, after its title; of texts */
+        bool is_optional;   /* text and Markdown leave it out if no cell is known */
         bool is_short;      /* of a COUNT or REAL: text and Markdown round large ones: 1.10 M */
 };
 

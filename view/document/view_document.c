@@ -527,7 +527,7 @@ static bool is_column_shown(const struct view_table *t, uint32_t column)
 {
         if (!t->columns[column].title)
                 return false;
-        if (t->optional_from == 0 || column < t->optional_from)
+        if (!t->columns[column].is_optional && (t->optional_from == 0 || column < t->optional_from))
                 return true;
         for (size_t i = column; i < t->n_cells; i += t->n_columns)
                 if (t->cells[i].is_known)

@@ -18,6 +18,9 @@ static uint64_t since_start(const struct report *report, uint64_t ns)
 #define THREAD_COLUMNS(COLUMN)                                                                                \
         COLUMN(HANDLE, "handle", "", view_handle('t', thread->thread), NULL)                                  \
         COLUMN(STRING, "name", "thread", view_name(thread->name), NULL)                                       \
+        COLUMN(STRING, "works_on", "works on", view_name(thread->works_on),                                   \
+               "the file on which the process of a compiler, an assembler or a linker works",                 \
+               .is_optional = true, .may_go = true)                                                           \
         COLUMN(STRING, "kind", "kind", view_words(thread->is_fiber ? "fiber" : "thread"),                     \
                "a fiber's time is also that of the threads that it ran on", .one_of = "thread|fiber",         \
                .n_columns_max = 6, .may_go = true)                                                            \

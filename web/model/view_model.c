@@ -2,6 +2,7 @@
 #include "web/model/view_content.h"
 
 #include "analyze/devices/lane_names.h"
+#include "analyze/trace/process_works.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
@@ -70,17 +71,19 @@ static uint32_t *read_process_names(const struct loaded_trace *t, uint32_t n_pro
 static json_t *list_processes(const struct loaded_trace *t)
 {
         uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_PROCESSES);
-        uint32_t *names = read_process_names(t, n);
-        json_t *list = names ? json_array() : NULL;
+        uint32_t *names = read_process_names(t, n), *works = NULL;
+        json_t *list = names && process_works_read(t->dictionary, &works) == 0 ? json_array() : NULL;
 
         for (uint32_t i = 1; list && i <= n; i++) {
                 const struct trace_process *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_PROCESSES,
                                                                        i);
 
-                (void)append(list, json_pack("{s:I,s:I,s:o*}", "id", (json_int_t)i, "pid",
-                                             (json_int_t)row->pid, "name", text_of(t, names[i])));
+                (void)append(list, json_pack("{s:I,s:I,s:o*,s:o*}", "id", (json_int_t)i, "pid",
+                                             (json_int_t)row->pid, "name", text_of(t, names[i]), "works_on",
+                                             works[i] ? text_of(t, works[i]) : json_null()));
         }
         free(names);
+        free(works);
         return list;
 }
 

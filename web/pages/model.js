@@ -11,7 +11,7 @@ import { NO_NAME, numberOf, objectsOf, textOf, textsOf, tracksOf } from './model
  *     number?: number, lane?: number, path?: string[], busy_ns?: number, known_ns?: number, rank?: number, unit: string | null,
  *     lanes: LaneOfModel[], fault?: string}} TrackOfModel
  * @typedef {{id: number, handle: string, process: number, tid: number, name: string, is_fiber: boolean}} ThreadOfModel
- * @typedef {{id: number, pid: number, name: string}} ProcessOfModel
+ * @typedef {{id: number, pid: number, name: string, works_on: string|null}} ProcessOfModel
  * @typedef {{id: number, handle: string, name: string, function: string, place: string, color: number | null}}
  *     LocationOfModel
  * @typedef {{name: string, module: string, is_kernel: boolean}} FunctionOfModel

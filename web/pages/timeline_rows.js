@@ -174,7 +174,7 @@ function filterOf(model, choice) {
 
 /** @param {ProcessOfModel} process */
 function titleOfProcess(process) {
-        return `${process.name || 'process'} ${process.pid}`;
+        return [process.name || 'process', process.pid, process.works_on].filter((word) => word).join(' ');
 }
 
 /**
