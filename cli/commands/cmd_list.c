@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/commands/command_frame.h"
+#include "cli/commands/list_probes.h"
 #include "cli/exit_status.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
@@ -16,12 +17,24 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+        OPTION_FUNCTIONS = OPTION_LONG_ONLY,
+        OPTION_USDT,
+};
+
 struct arguments {
-        const char *word; /* or NULL */
+        const char *word;      /* or NULL */
+        const char *functions; /* a pattern, or NULL */
+        bool lists_static_probes;
         struct output_options output;
 };
 
 static const struct option_row option_rows[] = {
+        { OPTION_FUNCTIONS, "functions", "PATTERN",
+          "instead of events: functions of a program or library, whose name is WORD, that can be zones by record "
+          "--zone-function" },
+        { OPTION_USDT, "usdt", NULL,
+          "instead of events: static probes (SDT) of such a file, for record --usdt and --zone-usdt" },
         OUTPUT_OPTION_ROWS,
         COMMON_ROW_PAGER,
         COMMON_ROW_HELP,
@@ -34,7 +47,9 @@ static const struct option_table table = {
                  "names contain it, or match it as a glob: 'page*'.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = "exit status: 0; 1 = no name contains or matches WORD; 2 = usage\n",
+        .closing =
+                "exit status: 0; 1 = no name contains or matches WORD, or the file has no such function or probe; 2 =\n"
+                "usage\n",
         .n_operands_max = 1,
 };
 
@@ -43,6 +58,9 @@ static int take_option(void *context, int letter, const char *value)
         struct arguments *args = context;
         int r = output_options_take(&args->output, letter, value);
 
+        if (letter == OPTION_FUNCTIONS)
+                args->functions = value;
+        args->lists_static_probes |= letter == OPTION_USDT;
         return r < 0 ? r : 0;
 }
 
@@ -192,6 +210,18 @@ static void complain_no_event(const char *word)
         complain_try("hyprof list");
 }
 
+static int list_probes(const struct arguments *args)
+{
+        if (args->functions && args->lists_static_probes)
+                complain("error: --functions and --usdt exclude each other");
+        else if (!args->word)
+                complain("error: expected a program or library");
+        else
+                return list_probes_print(args->word, args->functions, &args->output);
+        complain_try("hyprof list --help");
+        return EXIT_STATUS_USAGE;
+}
+
 static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
@@ -203,6 +233,8 @@ static int run(void *context, struct common_options *common)
                 return EXIT_STATUS_USAGE;
         output_options_complete(&args->output);
         args->word = common->n_operands > 0 ? common->operands[0] : NULL;
+        if (args->functions || args->lists_static_probes)
+                return list_probes(args);
         if (event_catalog_read(&catalog, NULL, args->word, &err) < 0) {
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;

@@ -16,7 +16,7 @@ struct option_table;
 
 /* The parts of the documents of check, ctl, doctor, list, modules and --version. */
 extern const struct answer_schema check_schema, ctl_schema, doctor_schema, events_schema, module_list_schema,
-        version_schema;
+        probes_schema, version_schema;
 
 /* [annotate] -> sampled_trace, function_choice, annotation -> annotation_view */
 int cmd_annotate(int argc, char **argv);

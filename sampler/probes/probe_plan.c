@@ -35,7 +35,10 @@ static size_t split(char *line, char *fields[FIELDS_MAX])
 static int add_function(struct probe_plan *plan, uint32_t file, char *fields[FIELDS_MAX])
 {
         struct probe_function *f;
-        int r = array_reserve(&plan->functions, &plan->functions_capacity, plan->n_functions + 1, sizeof(*f));
+        int r = plan->n_functions == PROBE_PLAN_FUNCTIONS_MAX
+                        ? -EOVERFLOW
+                        : array_reserve(&plan->functions, &plan->functions_capacity, plan->n_functions + 1,
+                                        sizeof(*f));
 
         if (r < 0)
                 return r;
@@ -65,6 +68,14 @@ static bool is_planned(const struct probe_plan *plan, uint32_t function, uint64_
         return false;
 }
 
+static int reserve_point(struct probe_plan *plan)
+{
+        return plan->n_points == PROBE_PLAN_POINTS_MAX
+                       ? -EOVERFLOW
+                       : array_reserve(&plan->points, &plan->points_capacity, plan->n_points + 1,
+                                       sizeof(*plan->points));
+}
+
 static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
 {
         uint64_t number[FIELDS_MAX];
@@ -78,7 +89,7 @@ static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
                 return -EBADMSG;
         if (number[1] == PROBE_BEGIN && is_planned(plan, function, number[2]))
                 plan->functions[function].is_off = true;
-        r = array_reserve(&plan->points, &plan->points_capacity, plan->n_points + 1, sizeof(*plan->points));
+        r = reserve_point(plan);
         if (r < 0)
                 return r;
         plan->points[plan->n_points++] = (struct probe_point){
@@ -98,7 +109,7 @@ static int add_static(struct probe_plan *plan, char *fields[FIELDS_MAX])
 
         if (kind > PROBE_MARK || number == PROBE_SPECS_MAX)
                 return kind > PROBE_MARK ? -EBADMSG : -EOVERFLOW;
-        r = array_reserve(&plan->points, &plan->points_capacity, plan->n_points + 1, sizeof(*plan->points));
+        r = reserve_point(plan);
         if (r == 0)
                 r = array_reserve(&plan->specs, &plan->specs_capacity, plan->n_specs + 1,
                                   sizeof(*plan->specs));
@@ -159,15 +170,10 @@ static int take_answer(struct probe_plan *plan, uint32_t file, struct byte_buffe
                 *end = '\0';
                 r = take_line(plan, file, at, err);
         }
-        if (r < 0)
-                return r;
-        if (plan->n_functions == n_before)
-                return refuse(plan, err);
-        if (plan->n_functions > PROBE_PLAN_FUNCTIONS_MAX || plan->n_points > PROBE_PLAN_POINTS_MAX)
-                return error_set(
-                        err, -EOVERFLOW, "%zu functions with %zu probes; at most %d and %d are possible",
-                        plan->n_functions, plan->n_points, PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX);
-        return 0;
+        if (r == -EOVERFLOW)
+                return error_set(err, r, "more than %d functions, %d probes or %d static probes in all",
+                                 PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX, PROBE_SPECS_MAX);
+        return r == 0 && plan->n_functions == n_before ? refuse(plan, err) : r;
 }
 
 static int ask_child(struct probe_plan *plan, const struct probe_plan_request *request, const char *pattern,
