@@ -21,7 +21,7 @@ UNIT_AID_A  := $(B)/libtests_aid.a
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
-PRELOADS    := $(addprefix $(B)/tools/,fail_allocation.so many_cpus.so notify_calls.so poor_counters.so try_escape.so)
+PRELOADS    := $(addprefix $(B)/tools/,fail_allocation.so many_cpus.so notify_calls.so poor_counters.so step_clock.so try_escape.so)
 TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%) $(PRELOADS)
 
 check: ## before each commit, in minutes: build, clang's warnings, unit tests, replay of the fuzz corpora, and lint without the analyzers

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/manual/commands.h"
 
+#include "analyze/trace/meta_value.h"
 #include "base/byte_buffer.h"
 #include "base/call_filter.h"
 #include "base/confinement.h"
@@ -388,6 +389,27 @@ static void report_shift(const struct placed_clock *clock)
                 clock->first > time_ns ? "ahead of" : "behind");
 }
 
+/* Where the bound is so large because the clock was set, or the machine slept. */
+static void report_step(const struct work *w, const struct placed_clock *clock)
+{
+        const struct import_line *line = &clock->line;
+        uint64_t start_ns = meta_value_number(import_trace_dictionary(w->rows), "start_raw_ns");
+
+        if (!clock->is_placed || clock->first > clock->last || line->step_ns == 0)
+                return;
+        complain("note: %s went %s by %s, %s into the recording%s",
+                 clock->clock.kind == IMPORT_CLOCK_OWN ? "the host's clock"
+                                                       : import_clock_kind_name(clock->clock.kind),
+                 line->step_ns < 0 ? "back" : "forward",
+                 text_number_duration(line->step_ns < 0 ? 0 - (uint64_t)line->step_ns
+                                                        : (uint64_t)line->step_ns)
+                         .text,
+                 text_number_duration(line->step_after_ns > start_ns ? line->step_after_ns - start_ns : 0)
+                         .text,
+                 line->step_ns < 0 ? ": what happened around that may be as far from its place"
+                                   : ": elsewhere places are more exact");
+}
+
 static void report_place(const struct work *w)
 {
         const struct import_clocks *clocks = import_trace_clocks(w->rows);
@@ -395,8 +417,10 @@ static void report_place(const struct work *w)
 
         for (uint32_t i = 0; i < clocks->n_clocks; i++) {
                 report_clock(w, &clocks->clocks[i]);
-                if (w->into)
+                if (w->into) {
+                        report_step(w, &clocks->clocks[i]);
                         report_shift(&clocks->clocks[i]);
+                }
         }
         if (!w->into)
                 return;

@@ -204,21 +204,54 @@ static enum import_clock_kind kind_of_row(uint32_t kind)
         }
 }
 
-/* How far the clock can have been between two readings from the straight line: its slew in that time. */
-static uint64_t find_largest_slew(const struct import_line *line)
+static int compare_times(const void *a, const void *b)
 {
-        uint64_t largest = 0;
+        const struct import_knot *x = a, *y = b;
 
-        if (line->period_ns != 1)
-                return 0;
-        for (size_t i = 1; i < line->n_knots; i++) {
-                uint64_t apart = find_distance(line->knots[i].ticks - line->knots[i - 1].ticks,
-                                               line->knots[i].time_ns - line->knots[i - 1].time_ns);
+        return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
 
-                if (apart > largest)
-                        largest = apart;
+static uint64_t size_of(int64_t by_ns)
+{
+        return by_ns < 0 ? 0 - (uint64_t)by_ns : (uint64_t)by_ns;
+}
+
+/*
+ * Finds how far the clock can have been from the straight line between two readings: its slew in that time.
+ * If that is more than a clock is slewed, it was set, at an unknown time.  Forward: half of the time counts
+ * as that of the old clock, the rest as that of the new one.  Back: the same times came twice, and count as
+ * those of the new clock.
+ */
+static int find_bound(struct import_line *line, uint64_t error_ns)
+{
+        size_t n = line->n_knots;
+
+        line->bound_ns = 0;
+        if (line->period_ns == 1 && n > 0)
+                qsort(line->knots, n, sizeof(*line->knots), compare_times);
+        for (size_t i = 1; i < n && line->period_ns == 1; i++) {
+                const struct import_knot a = line->knots[i - 1], b = line->knots[i];
+                uint64_t gap_ns = b.time_ns - a.time_ns, half_ns = gap_ns / 2;
+                int64_t by_ns = (int64_t)(b.ticks - a.ticks - gap_ns);
+                bool is_step = size_of(by_ns) > add(gap_ns / SLEW_PART, add(error_ns, error_ns));
+                uint64_t bound_ns = is_step && by_ns > 0 && half_ns < size_of(by_ns) ? half_ns
+                                                                                     : size_of(by_ns);
+
+                if (line->bound_ns < bound_ns)
+                        line->bound_ns = bound_ns;
+                if (!is_step)
+                        continue;
+                if (size_of(by_ns) > size_of(line->step_ns)) {
+                        line->step_ns = by_ns;
+                        line->step_after_ns = a.time_ns;
+                }
+                if (by_ns > 0 && (add_knot(line, a.ticks + half_ns, a.time_ns + half_ns) < 0 ||
+                                  add_knot(line, b.ticks - half_ns, b.time_ns - half_ns) < 0))
+                        return -ENOMEM;
         }
-        return largest;
+        complete_line(line);
+        line->bound_ns = add(line->bound_ns, error_ns);
+        return 0;
 }
 
 /* By the readings that a trace has since version 1.8. */
@@ -242,9 +275,9 @@ static int read_rows(struct import_clocks *c, const struct trace_dictionary *d)
                 struct import_line *line = &c->host[i];
 
                 line->period_ns = i == IMPORT_CLOCK_TSC ? 0 : 1;
-                complete_line(line);
+                if (find_bound(line, errors[i]) < 0)
+                        return -ENOMEM;
                 c->has_host[i] = line->n_knots > 0;
-                line->bound_ns = add(errors[i], find_largest_slew(line));
         }
         return 0;
 }
@@ -264,11 +297,11 @@ static int read_meta(struct import_clocks *c, const struct trace_dictionary *d)
         if (to > from && raw_to > raw_from && add_knot(line, to, raw_to) < 0)
                 return -ENOMEM;
         line->period_ns = 1;
-        complete_line(line);
         c->has_host[IMPORT_CLOCK_REALTIME] = true;
-        line->bound_ns = REALTIME_READ_NS + (line->n_knots > 1   ? find_largest_slew(line)
-                                             : raw_to > raw_from ? (raw_to - raw_from) / SLEW_PART
-                                                                 : 0);
+        if (find_bound(line, REALTIME_READ_NS) < 0)
+                return -ENOMEM;
+        if (line->n_knots == 1 && raw_to > raw_from)
+                line->bound_ns += (raw_to - raw_from) / SLEW_PART;
         return 0;
 }
 
@@ -406,6 +439,8 @@ static int place_by_readings(struct import_clocks *c, uint32_t clock, const stru
         complete_line(&p->line);
         p->line.bound_ns = widest;
         p->is_placed = p->line.n_knots > 0;
+        p->line.step_ns = c->host[host].step_ns;
+        p->line.step_after_ns = c->host[host].step_after_ns;
         if (how->into && host != IMPORT_CLOCK_RAW)
                 widen_outside(p, &c->host[host]);
         return 0;

@@ -39,6 +39,8 @@ struct import_line {
         size_t n_knots, capacity;
         double period_ns;  /* of a tick, outside of the knots */
         uint64_t bound_ns; /* of a place, while the clock runs evenly; IMPORT_BOUND_UNKNOWN */
+        int64_t step_ns;   /* the clock was set by so much, or the machine slept: the largest; 0 = none */
+        uint64_t step_after_ns; /* the time of the last reading before it */
 };
 
 struct placed_clock {

@@ -93,6 +93,47 @@ START_LOOP_TEST(a_slewed_clock_is_within_its_bound, 1, 100)
 }
 END_TEST
 
+/*
+ * CLOCK_REALTIME is set once, by any time: the truth is within the bound.  Where it is set forward, all but
+ * what happened between the two readings around that is exact.
+ */
+START_LOOP_TEST(a_clock_that_is_set_is_within_its_bound, 1, 200)
+{
+        struct trace_dictionary d;
+        struct import_clocks c = { .clocks = NULL };
+        struct import_placing how = { .into = &d };
+        uint64_t state = (uint64_t)_i, real = UINT64_C(1795972226) * NS_PER_S, ticks[120], truths[120];
+        uint64_t set_at = RAW_START + NS_PER_S + fixed_random_next(&state) % (28 * NS_PER_S);
+        int64_t by_ns = (int64_t)(fixed_random_next(&state) % (UINT64_C(1) << (20 + _i % 18)));
+        uint32_t clock = add_clock(&c, IMPORT_CLOCK_REALTIME, 0);
+
+        by_ns = _i % 2 == 0 ? by_ns : -by_ns;
+        trace_dictionary_init(&d, 0);
+        for (uint64_t raw = RAW_START; raw <= RAW_START + 30 * NS_PER_S; raw += NS_PER_S)
+                add_clock_row(&d, TRACE_CLOCK_REALTIME,
+                              real + raw - RAW_START + (raw >= set_at ? (uint64_t)by_ns : 0), raw, 100);
+        for (int i = 0; i < 120; i++) {
+                truths[i] = RAW_START + (uint64_t)i * (NS_PER_S / 4) +
+                            fixed_random_next(&state) % (NS_PER_S / 4);
+                ticks[i] = real + truths[i] - RAW_START + (truths[i] >= set_at ? (uint64_t)by_ns : 0);
+                use_on_host(&c, clock, ticks[i], ticks[i]);
+        }
+        ck_assert_int_eq(import_clocks_place(&c, &how, NULL), 0);
+        for (int i = 0; i < 120; i++) {
+                uint64_t apart = (uint64_t)llabs(
+                        (int64_t)(import_clocks_time(&c, clock, ticks[i]) - truths[i]));
+                bool is_clear = truths[i] / NS_PER_S != set_at / NS_PER_S && by_ns > (int64_t)(2 * NS_PER_S);
+
+                ck_assert_msg(apart <= (is_clear ? 200 : c.clocks[clock - 1].line.bound_ns),
+                              "%d: %" PRIu64 " of %" PRId64, i, apart, by_ns);
+        }
+        ck_assert_uint_le(c.clocks[clock - 1].line.bound_ns,
+                          (by_ns > 0 ? NS_PER_S / 2 : (uint64_t)-by_ns) + NS_PER_S / 10);
+        import_clocks_deinit(&c);
+        trace_dictionary_deinit(&d);
+}
+END_TEST
+
 START_TEST(an_old_recording_has_realtime_only)
 {
         struct trace_dictionary d;
