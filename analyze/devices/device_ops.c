@@ -243,18 +243,15 @@ static int compare_numbers(const void *a, const void *b)
         return x.trace != y.trace ? compare(x.trace + 1, y.trace + 1) : compare(x.replay + 1, y.replay + 1);
 }
 
-void device_ops_finish(struct device_ops *s, enum device_ops_order order)
+/* Latencies in the order in which the operations lie. */
+static void find_latencies(struct device_ops *s)
 {
         const struct device_op *last = NULL;
-        size_t n = s->op_keys.n_items;
 
-        sum_up_cores(s);
-        if (n > 0)
-                qsort(s->ops, n, sizeof(*s->ops),
-                      order == DEVICE_OPS_BY_TIME ? compare_times : compare_numbers);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < s->op_keys.n_items; i++) {
                 struct device_op *op = &s->ops[i];
 
+                op->latency = op->latency_dm = 0;
                 if (last && last->chip == op->chip) {
                         op->latency = (int64_t)(op->kernel.begin - last->kernel.end);
                         op->latency_dm = (int64_t)(op->dm_begin - last->kernel.end);
@@ -262,6 +259,25 @@ void device_ops_finish(struct device_ops *s, enum device_ops_order order)
                 if (op->kernel.is_known)
                         last = op;
         }
+}
+
+void device_ops_finish(struct device_ops *s, enum device_ops_order order)
+{
+        size_t n = s->op_keys.n_items;
+
+        sum_up_cores(s);
+        if (n == 0)
+                return;
+        qsort(s->ops, n, sizeof(*s->ops), compare_times);
+        find_latencies(s);
+        for (size_t i = 0; i < n; i++) {
+                s->ops[i].time_latency = s->ops[i].latency;
+                s->ops[i].time_latency_dm = s->ops[i].latency_dm;
+        }
+        if (order == DEVICE_OPS_BY_TIME)
+                return;
+        qsort(s->ops, n, sizeof(*s->ops), compare_numbers);
+        find_latencies(s);
 }
 
 const struct device_op *device_ops_list(const struct device_ops *s, size_t *ret_n)
@@ -309,6 +325,10 @@ bool device_op_value(const struct device_op *op, enum device_op_column column, d
                 return op->kernel.is_known && to_ns((double)op->latency, mhz, ret_value);
         case DEVICE_OP_LATENCY_DM:
                 return op->has_dm && to_ns((double)op->latency_dm, mhz, ret_value);
+        case DEVICE_OP_TIME_LATENCY:
+                return op->kernel.is_known && to_ns((double)op->time_latency, mhz, ret_value);
+        case DEVICE_OP_TIME_LATENCY_DM:
+                return op->has_dm && to_ns((double)op->time_latency_dm, mhz, ret_value);
         case DEVICE_OP_FW:
                 return window_ns(&op->fw, mhz, ret_value);
         case DEVICE_OP_KERNEL:

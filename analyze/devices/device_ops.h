@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order of the report; the titles are tt-metal's. */
+/* In the order of the report; the titles are tt-metal's, but for the last two: latencies in the order of
+   time, whatever the order of the operations. */
 #define DEVICE_OP_COLUMNS(C)                                        \
         C(FW_BEGIN, "DEVICE FW START CYCLE")                        \
         C(FW_END, "DEVICE FW END CYCLE")                            \
@@ -39,7 +40,9 @@
         C(TRISC_2, "DEVICE TRISC2 KERNEL DURATION [ns]")            \
         C(ERISC, "DEVICE ERISC KERNEL DURATION [ns]")               \
         C(WAIT_FRONT, "DEVICE COMPUTE CB WAIT FRONT [ns]")          \
-        C(RESERVE_BACK, "DEVICE COMPUTE CB RESERVE BACK [ns]")
+        C(RESERVE_BACK, "DEVICE COMPUTE CB RESERVE BACK [ns]")      \
+        C(TIME_LATENCY, "OP TO OP LATENCY IN TIME [ns]")            \
+        C(TIME_LATENCY_DM, "OP TO OP LATENCY BR/NRISC START IN TIME [ns]")
 
 enum device_op_column {
 #define DEVICE_OP_ENUM(name, title) DEVICE_OP_##name,
@@ -74,7 +77,8 @@ struct device_op {
         uint64_t core_min, core_max;
         double core_average;
         uint32_t n_kernel_cores;
-        int64_t latency, latency_dm; /* to the operation before; 0 for the first one of a chip */
+        int64_t latency, latency_dm;           /* to the operation before; 0 for the first one of a chip */
+        int64_t time_latency, time_latency_dm; /* to the one that the chip ran before */
 };
 
 struct device_ops;

@@ -155,6 +155,28 @@ START_TEST(test_all_columns_of_all_operations)
 }
 END_TEST
 
+/* By number, replays of a trace lie in another order than they ran; the latencies in time are the same. */
+START_TEST(test_latencies_in_time_by_number)
+{
+        const struct device_op *list;
+        int64_t before = 0, in_time = 0, below_zero = 0;
+        size_t n;
+
+        add_log();
+        device_ops_finish(ops, DEVICE_OPS_BY_NUMBER);
+        list = device_ops_list(ops, &n);
+        for (size_t i = 0; i < n; i++) {
+                ck_assert(device_op_value(&list[i], DEVICE_OP_LATENCY, 1000, &before));
+                ck_assert(device_op_value(&list[i], DEVICE_OP_TIME_LATENCY, 1000, &in_time));
+                ck_assert(in_time == 0 ? before == 0 : in_time > 10000 && in_time < 35000);
+                below_zero += before < 0;
+                ck_assert(device_op_value(&list[i], DEVICE_OP_TIME_LATENCY_DM, 1000, &before));
+                ck_assert_int_ge(before, in_time);
+        }
+        ck_assert_int_eq(below_zero, 2);
+}
+END_TEST
+
 /* In the order of time, no operation of this log begins before the one before it has ended. */
 START_TEST(test_latencies_in_the_order_of_time)
 {

@@ -60,7 +60,7 @@ _COLUMNS = frozenset(COLUMNS)
 
 _OP = re.compile(r'\A`?(TT_(?!SIGNPOST)[A-Z0-9_]+): *"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 _SIGNPOST = re.compile(r"\A`?TT_SIGNPOST: *([^\n]*?)(?:\n(.*?))?`?\Z", re.DOTALL)
-_TRACE = re.compile(r"\A`?TT_METAL_TRACE_(BEGIN|END): *(\d+), *(\d+)`?\s*\Z")
+_TRACE = re.compile(r"\A`?TT_METAL_TRACE_(BEGIN|END|REPLAY): *(\d+), *(\d+)`?\s*\Z")
 _ID = re.compile(r"^id: *([0-9]{1,18})\b", re.MULTILINE)
 _NUMBER = re.compile(r"[0-9]{1,18}\Z")
 _ZONES = ("TT_DNN_*", "TT_METAL_*")
@@ -82,6 +82,10 @@ class Op:
     has_details: bool = False  # the JSON of its message, or of an earlier call's
     zone: str = ""  # its name; "" = the op has none
     place: tuple[str, int] = ("", 0)  # file and line of the zone
+    process: Optional[int] = None
+    is_captured: bool = False  # in a trace, and so not run by this call
+    is_replay: bool = False  # by a trace: the times on the host are those of the call that was captured
+    ran_ns: Optional[int] = None  # when the host asked for the replay
     cells: dict[str, object] = field(default_factory=dict)
 
 
@@ -214,6 +218,7 @@ def _op_of(described: _Described) -> Op:
         kind=str(details.get("op_type") or described.zone.lower().removesuffix("_op")),
         number=described.number,
         thread=described.thread,
+        process=described.process,
         start_ns=described.time_ns,
         is_malformed=described.is_malformed,
         has_details=described.details is not None,
@@ -239,6 +244,18 @@ def _op_of(described: _Described) -> Op:
     return op
 
 
+def read_replays(db: sqlite3.Connection) -> dict[tuple[Optional[int], str, str], list[int]]:
+    """When each process asked each device for a replay of each trace."""
+    replays = defaultdict(list)
+    rows = db.execute("SELECT m.time_ns, t.process, m.text FROM messages m LEFT JOIN threads t ON t.id = m.thread"
+                      " WHERE m.text GLOB '`TT_METAL_TRACE_REPLAY*' OR m.text GLOB 'TT_METAL_TRACE_REPLAY*' ORDER BY m.time_ns")
+    for time_ns, process, text in rows:
+        match = _TRACE.match(text)
+        if match is not None:
+            replays[process, match.group(2), match.group(3)].append(time_ns)
+    return replays
+
+
 def _read_messages(db: sqlite3.Connection) -> tuple[list[Op], list[_Described]]:
     signposts: list[Op] = []
     described: list[_Described] = []
@@ -253,7 +270,8 @@ def _read_messages(db: sqlite3.Connection) -> tuple[list[Op], list[_Described]]:
             continue
         match = _TRACE.match(text)
         if match is not None:
-            traces[process, match.group(2)] = match.group(3) if match.group(1) == "BEGIN" else ""
+            if match.group(1) != "REPLAY":
+                traces[process, match.group(2)] = match.group(3) if match.group(1) == "BEGIN" else ""
             continue
         one = _parse_op(text, time_ns, thread)
         if one is not None:
@@ -398,7 +416,7 @@ def _names(signposts: Sequence[tuple[int, str]]) -> str:
 def write_csv(ops: Iterable[Op], file: TextIO) -> None:
     """Writes as many columns of tensors as the ops have; columns of child functions follow all others."""
     rows = list(ops)
-    names = {name for op in rows for name in op.cells} - _COLUMNS
+    names = {name for op in rows for name in op.cells}.union(_FIRST_TENSORS) - _COLUMNS
     tensors = sorted((name for name in names if _TENSOR.match(name)), key=_tensor_order)
     children = sorted(name for name in names if not _TENSOR.match(name))
     writer = csv.DictWriter(file, [*_BEFORE_TENSORS, *tensors, *_AFTER_TENSORS, *children], restval="")
@@ -416,6 +434,7 @@ def write_csv(ops: Iterable[Op], file: TextIO) -> None:
 
 
 _OF_TENSOR = ("W_PAD[LOGICAL]", "Z_PAD[LOGICAL]", "Y_PAD[LOGICAL]", "X_PAD[LOGICAL]", "LAYOUT", "DATATYPE", "MEMORY")
+_FIRST_TENSORS = [f"{word}_0_{name}" for word in ("INPUT", "OUTPUT") for name in _OF_TENSOR]  # no report lacks them
 _TENSOR = re.compile(rf"(INPUT|OUTPUT)_([0-9]+)_({'|'.join(map(re.escape, _OF_TENSOR))})\Z")
 
 
@@ -437,7 +456,7 @@ def _gaps(ops: Sequence[Op]) -> list[tuple[int, Op]]:
     ends: dict[Optional[int], int] = {}
     gaps = []
     for op in ops:
-        if op.start_ns is None or op.duration_ns is None:
+        if op.is_replay or op.start_ns is None or op.duration_ns is None:
             continue
         if op.thread in ends and op.start_ns > ends[op.thread]:
             gaps.append((op.start_ns - ends[op.thread], op))
@@ -449,11 +468,12 @@ def write_summary(ops: Sequence[Op], file: TextIO) -> None:
     """Writes the time by op, the gaps between ops, and what these ops lack."""
     times: dict[str, list[int]] = defaultdict(list)
     for op in ops:
-        if op.kind != "signpost" and op.duration_ns is not None:
+        if op.kind != "signpost" and not op.is_replay and op.duration_ns is not None:
             times[op.code].append(op.duration_ns)
     total_ns = sum(sum(each) for each in times.values())
-    n_signposts = sum(op.kind == "signpost" for op in ops)
-    print(f"{len(ops) - n_signposts} ops took {_time(total_ns)} on the host; {n_signposts} signposts", file=file)
+    n_signposts, n_replays = sum(op.kind == "signpost" for op in ops), sum(op.is_replay for op in ops)
+    print(f"{len(ops) - n_signposts - n_replays} ops took {_time(total_ns)} on the host; {n_signposts} signposts"
+          + (f"; {n_replays} runs by traces" if n_replays else ""), file=file)
     width = max([2, *(len(code) for code in times)])
     if times:
         print(f"\n  {'op':{width}}  {'count':>8}  {'total':>9}  {'share':>6}  {'mean':>9}  {'max':>9}", file=file)
@@ -467,7 +487,8 @@ def write_summary(ops: Sequence[Op], file: TextIO) -> None:
         longest, op = max(gaps, key=lambda gap: gap[0])
         print(f"\n  {_time(sum(gap for gap, _ in gaps))} in {len(gaps)} gaps between ops of one thread; the longest, "
               f"{_time(longest)}, before {op.code}" + (f" {op.number}" if op.number is not None else ""), file=file)
-    n_malformed, n_without_zone = sum(op.is_malformed for op in ops), sum(op.kind != "signpost" and not op.zone for op in ops)
+    called = [op for op in ops if op.kind != "signpost" and not op.is_replay]
+    n_malformed, n_without_zone = sum(op.is_malformed for op in called), sum(not op.zone for op in called)
     if n_malformed:
         print(f"\n  {n_malformed} message{'s' * (n_malformed != 1)} with malformed JSON; the ops have no attributes",
               file=file)
@@ -548,7 +569,8 @@ def _report(options: argparse.Namespace, folder: str) -> None:
     of_host = read_ops(db, names)
     if options.host_logs:
         host_logs.write(db, of_host, options.host_logs)
-    ops, alone = device_ops.join(of_host, runs, Op)
+    ops, alone = device_ops.join(of_host, runs, Op, read_replays(db))
+    device_ops.name_architectures([*ops, *alone], device_ops.read_architectures(db))
     ops = cut(ops, options.start_signpost, options.end_signpost)
     lacking = device_ops.lacking(ops) if runs else Counter()
     rows = ops + ([] if options.start_signpost or options.end_signpost else alone)
