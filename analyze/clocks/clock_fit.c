@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define RATE_STEP     1.25  /* between two readings, at most that much slower or faster than around */
 #define LATE_NS       1e6   /* a reading without a bracket is late by less */
@@ -337,7 +338,8 @@ uint64_t clock_fit_duration_ns(const struct clock_fit *f, uint64_t ticks)
         return clock_whole((double)ticks * f->slope_ns + 0.5);
 }
 
-const char *clock_fit_words(const struct clock_fit *f, char words[CLOCK_FIT_WORDS_BYTES])
+/* Bounds are rounded up. */
+static void put_bound_words(const struct clock_fit *f, char words[CLOCK_FIT_WORDS_BYTES])
 {
         static const struct {
                 double ns;
@@ -347,24 +349,35 @@ const char *clock_fit_words(const struct clock_fit *f, char words[CLOCK_FIT_WORD
         const char *about = is_proven ? "" : "about ", *estimated = is_proven ? "" : " (estimated)";
         size_t i = 0;
 
-        if (f->quality < CLOCK_ESTIMATED || f->bound_ns == CLOCK_FIT_NO_BOUND)
-                return f->quality == CLOCK_UNPLACED ? "clock unknown" : "placed, error unknown";
         while (i < 2 && (double)f->bound_ns < units[i].ns)
                 i++;
-        if (f->bound_ns < 100) {
+        if (f->bound_ns < 100)
                 (void)snprintf(words, CLOCK_FIT_WORDS_BYTES, "placed within %s%u ns%s", about,
                                (unsigned)f->bound_ns, estimated);
-                return words;
-        }
-        /* A bound is rounded up. */
-        (void)snprintf(words, CLOCK_FIT_WORDS_BYTES, "placed within %s%.1f %s%s", about,
-                       ceil((double)f->bound_ns / units[i].ns * 10) / 10, units[i].unit, estimated);
+        else
+                (void)snprintf(words, CLOCK_FIT_WORDS_BYTES, "placed within %s%.1f %s%s", about,
+                               ceil((double)f->bound_ns / units[i].ns * 10) / 10, units[i].unit, estimated);
+}
+
+const char *clock_fit_words(const struct clock_fit *f, char words[CLOCK_FIT_WORDS_BYTES])
+{
+        size_t n_bytes;
+
+        if (f->quality == CLOCK_UNPLACED)
+                return "clock unknown";
+        if (f->quality < CLOCK_ESTIMATED || f->bound_ns == CLOCK_FIT_NO_BOUND)
+                (void)snprintf(words, CLOCK_FIT_WORDS_BYTES, "placed, error unknown");
+        else
+                put_bound_words(f, words);
+        n_bytes = strlen(words);
+        if (f->n_epochs > 1)
+                (void)snprintf(words + n_bytes, CLOCK_FIT_WORDS_BYTES - n_bytes, ", %zu epochs", f->n_epochs);
         return words;
 }
 
-const char *clock_fit_quality(const struct clock_fit *f)
+const char *clock_fit_quality(enum clock_quality quality)
 {
-        switch (f->quality) {
+        switch (quality) {
         case CLOCK_UNPLACED:
                 return "unplaced";
         case CLOCK_ESTIMATED:

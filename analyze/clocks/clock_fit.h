@@ -38,7 +38,7 @@
 #define CLOCK_FIT_NO_HINT     UINT64_MAX
 #define CLOCK_FIT_NO_BOUND    UINT64_MAX
 #define CLOCK_FIT_EPOCHS_MAX  256 /* readings of later ones are left out */
-#define CLOCK_FIT_WORDS_BYTES 64
+#define CLOCK_FIT_WORDS_BYTES 80
 
 struct clock_reading {
         uint64_t ticks, begin_ns, end_ns; /* end_ns == begin_ns: its error is not known */
@@ -114,11 +114,12 @@ uint64_t clock_fit_duration_ns(const struct clock_fit *f, uint64_t ticks);
 
 /*
  * clock_fit_words() - how exact places are, for people
- * "placed within 0.3 us", "placed within about 1.0 us (estimated)", "placed, error unknown", "clock unknown"
+ * "placed within 0.3 us", "placed within about 1.0 us (estimated)", "placed, error unknown", "clock unknown";
+ * of a counter that was set back or jumped: "placed within 0.3 us, 2 epochs"
  */
 const char *clock_fit_words(const struct clock_fit *f, char words[CLOCK_FIT_WORDS_BYTES]);
 
 /* "proven", "estimated", "unknown" (placed, but not how exactly) or "unplaced"; static. */
-const char *clock_fit_quality(const struct clock_fit *f);
+const char *clock_fit_quality(enum clock_quality quality);
 
 #endif /* ANALYZE_CLOCKS_CLOCK_FIT_H */

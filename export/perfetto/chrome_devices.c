@@ -220,7 +220,7 @@ static void describe_devices(struct chrome_export *x)
 
                 begin_description(x, "hyprof_device", i);
                 put_string_arg(x, "name", row->name);
-                json_out_pair_words(&x->json, "placed", clock_fit_quality(fit));
+                json_out_pair_words(&x->json, "placed", clock_fit_quality(fit->quality));
                 if (fit->bound_ns != CLOCK_FIT_NO_BOUND)
                         json_out_pair_id(&x->json, "bound_ns", fit->bound_ns);
                 end_description(x);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tables/device_tables.h"
 
+#include "analyze/clocks/clock_epoch.h"
 #include "analyze/devices/lane_names.h"
 #include "analyze/trace/device_clock.h"
 #include "analyze/walk/ordered_events.h"
@@ -19,12 +20,20 @@ static void put_words(struct sqlite_insert *i, const char *words)
         sqlite_insert_string(i, (struct text_view){ .bytes = words, .n_bytes = words ? strlen(words) : 0 });
 }
 
+static void put_bound(struct sqlite_insert *i, uint64_t bound_ns)
+{
+        if (bound_ns != CLOCK_FIT_NO_BOUND)
+                sqlite_insert_number(i, bound_ns);
+        else
+                sqlite_insert_null(i);
+}
+
 static void write_devices(struct sqlite_writer *writer, const struct trace_dictionary *d,
                           const struct device_clocks *clocks)
 {
         struct sqlite_insert insert;
 
-        sqlite_insert_open(&insert, writer, "devices", 10);
+        sqlite_insert_open(&insert, writer, "devices", 11);
         for (uint32_t id = 1; id <= clocks->n_clocks && writer->why.code == 0; id++) {
                 const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, id);
                 const struct device_clock *clock = &clocks->clocks[id - 1];
@@ -40,12 +49,44 @@ static void write_devices(struct sqlite_writer *writer, const struct trace_dicti
                         sqlite_insert_null(&insert);
                 sqlite_insert_number(&insert, clock->is_placed);
                 sqlite_insert_string(&insert, trace_dictionary_text(d, row->clock_name));
-                if (clock->fit.bound_ns != CLOCK_FIT_NO_BOUND)
-                        sqlite_insert_number(&insert, clock->fit.bound_ns);
-                else
-                        sqlite_insert_null(&insert);
-                put_words(&insert, clock_fit_quality(&clock->fit));
+                put_bound(&insert, clock->fit.bound_ns);
+                put_words(&insert, clock_fit_quality(clock->fit.quality));
+                sqlite_insert_number(&insert, clock->fit.n_epochs);
                 sqlite_insert_end_row(&insert);
+        }
+        sqlite_insert_close(&insert);
+}
+
+static void put_epoch(struct sqlite_insert *i, const struct clock_fit *fit, const struct clock_epoch *epoch,
+                      uint64_t start_ns)
+{
+        uint64_t first_ns = clock_epoch_time_ns(fit, epoch, epoch->first_ticks);
+        uint64_t last_ns = clock_epoch_time_ns(fit, epoch, epoch->last_ticks);
+
+        sqlite_insert_signed(i, (int64_t)(first_ns - start_ns));
+        sqlite_insert_signed(i, (int64_t)(last_ns - start_ns));
+        sqlite_insert_number(i, epoch->first_ticks);
+        sqlite_insert_number(i, epoch->last_ticks);
+        sqlite_insert_number(i, epoch->n_readings);
+        sqlite_insert_real(i, epoch->slope_ns);
+        put_bound(i, epoch->bound_ns);
+        put_words(i, clock_fit_quality(epoch->quality));
+        sqlite_insert_end_row(i);
+}
+
+static void write_epochs(struct sqlite_writer *writer, const struct device_clocks *clocks, uint64_t start_ns)
+{
+        struct sqlite_insert insert;
+
+        sqlite_insert_open(&insert, writer, "device_epochs", 10);
+        for (uint32_t id = 1; id <= clocks->n_clocks && writer->why.code == 0; id++) {
+                const struct clock_fit *fit = &clocks->clocks[id - 1].fit;
+
+                for (size_t i = 0; i < fit->n_epochs; i++) {
+                        sqlite_insert_number(&insert, id);
+                        sqlite_insert_number(&insert, i + 1);
+                        put_epoch(&insert, fit, &fit->epochs[i], start_ns);
+                }
         }
         sqlite_insert_close(&insert);
 }
@@ -89,9 +130,10 @@ static int write_tracks(struct sqlite_writer *writer, const struct trace_diction
 }
 
 int device_tables_write(struct sqlite_writer *writer, const struct trace_dictionary *dictionary,
-                        const struct device_clocks *clocks, struct error *err)
+                        const struct device_clocks *clocks, uint64_t start_ns, struct error *err)
 {
         write_devices(writer, dictionary, clocks);
+        write_epochs(writer, clocks, start_ns);
         return write_tracks(writer, dictionary) < 0 ? error_set(err, -ENOMEM, "the database: out of memory")
                                                     : 0;
 }

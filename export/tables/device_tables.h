@@ -7,6 +7,8 @@
 #ifndef EXPORT_TABLES_DEVICE_TABLES_H
 #define EXPORT_TABLES_DEVICE_TABLES_H
 
+#include <stdint.h>
+
 struct device_clocks;
 struct error;
 struct ordered_mark;
@@ -14,9 +16,12 @@ struct sqlite_insert;
 struct sqlite_writer;
 struct trace_dictionary;
 
-/* Returns 0, or -ENOMEM after error_set(); failures of the database stay in the writer. */
+/*
+ * @start_ns: the first moment of the trace.  Returns 0, or -ENOMEM after error_set(); failures of the
+ * database stay in the writer.
+ */
 int device_tables_write(struct sqlite_writer *writer, const struct trace_dictionary *dictionary,
-                        const struct device_clocks *clocks, struct error *err);
+                        const struct device_clocks *clocks, uint64_t start_ns, struct error *err);
 
 /* Name and value of a row of device_values. */
 void device_tables_put_value(struct sqlite_insert *i, const struct trace_dictionary *dictionary,

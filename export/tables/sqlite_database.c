@@ -655,7 +655,7 @@ static int write_devices(struct filling *f, const struct trace_filter *filter, s
         sqlite_insert_close(&d.values);
         sqlite_insert_close(&d.instants);
         if (r == 0)
-                r = device_tables_write(&f->db, f->d, &d.zones.clocks, err);
+                r = device_tables_write(&f->db, f->d, &d.zones.clocks, f->trace->start_ns, err);
         if (r == 0 && d.n_spans == 0 && d.n_marks == 0)
                 r = loaded_trace_check_found(f->trace, &f->walk, err);
         device_zones_deinit(&d.zones);

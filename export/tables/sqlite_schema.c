@@ -49,7 +49,11 @@ const char *sqlite_schema_tables(void)
 const char *sqlite_schema_device_tables(void)
 {
         return "CREATE TABLE devices(id INTEGER PRIMARY KEY, process INTEGER, name TEXT, number INTEGER, "
-               "kind INTEGER, period_ns REAL, placed INTEGER, clock_name TEXT, bound_ns INTEGER, clock_quality TEXT);\n"
+               "kind INTEGER, period_ns REAL, placed INTEGER, clock_name TEXT, bound_ns INTEGER, clock_quality TEXT, "
+               "epochs INTEGER);\n"
+               "CREATE TABLE device_epochs(device INTEGER, epoch INTEGER, first_ns INTEGER, last_ns INTEGER, "
+               "first_ticks INTEGER, last_ticks INTEGER, n_readings INTEGER, tick_ns REAL, bound_ns INTEGER, "
+               "clock_quality TEXT, PRIMARY KEY(device, epoch));\n"
                "CREATE TABLE device_tracks(id INTEGER PRIMARY KEY, device INTEGER, lane INTEGER, "
                "parent INTEGER, name TEXT, kind TEXT, path TEXT);\n"
                "CREATE TABLE device_spans(id INTEGER PRIMARY KEY, device INTEGER, lane INTEGER, "

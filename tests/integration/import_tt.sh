@@ -4,7 +4,7 @@
 set -u
 . tests/tap.sh
 need jq sqlite3 python3
-plan 18
+plan 22
 root=$PWD
 data=$root/tests/data/import/tt
 cd "$TMPDIR" || exit 2
@@ -44,6 +44,8 @@ holds "SQLite: a tree" same "core 1,1 / BRISC|core 1,1|core|processor" "$(sqlite
 holds "SQLite: lanes have a track each, spans the kind of their key" same "1040|40|tt run" "$(sqlite "SELECT count(*), count(DISTINCT t.id), min(key_kind)
         FROM device_spans s JOIN device_tracks t ON t.device = s.device AND t.lane = s.lane WHERE key NOT NULL")"
 holds "SQLite: the bound of clocks" same "proven|1" "$(sqlite "SELECT min(clock_quality), min(bound_ns BETWEEN 1 AND 5000) FROM devices")"
+holds "SQLite: each chip has one epoch, of all readings, with its rate" same "1|1|249|1 2|1|249|1" "$(sqlite "SELECT device, epoch, n_readings,
+        abs(tick_ns - 1) < 1e-4 AND bound_ns < 5000 AND last_ns - first_ns BETWEEN 2500000000 AND 2700000000 FROM device_epochs" | paste -sd ' ')"
 holds "SQLite: values and moments, of lanes that have spans then" same "80 80 tt run" "$(sqlite "SELECT count(*) || ' ' ||
         (SELECT count(*) || ' ' || min(key_kind) FROM device_instants i WHERE EXISTS (SELECT 1 FROM device_spans s WHERE s.device = i.device
         AND s.lane = i.lane AND i.time_ns BETWEEN begin_ns AND end_ns)) FROM device_values WHERE name LIKE 'CB-COMPUTE-%' AND value > 0")"
@@ -56,3 +58,21 @@ holds "Chrome: the way down is the name, with how exact it is" same 'chip 0, wor
 "$HYPROF" export firefox -q log.hyp -o log.firefox
 holds "Firefox: the same, and the kind of the key" same '"core 1,1 / BRISC" "tt run"' "$(zcat -f log.firefox | jq -r '(.shared.stringArray // .threads[0].stringArray) as $s |
         [.threads[].markers.data[] | select(.type? == "Device")][0] | "\"\($s[.track])\" \"\($s[.key_kind])\""')"
+
+# ---- a chip whose counter was set back while its clock was read: both stretches are told apart in each form
+mkdir reset
+zstd -qdc "$data/sync_device_info.csv.zst" | awk -F, -v OFS=, '$1 + 0 == 0 && NR > 150 && NF > 4 && $4 != "" { $4 = sprintf("%.0f", $4 - 2000000000000) } { print }' >reset/sync_device_info.csv
+zstd -qdc "$data/profile_log_device.csv.zst" >reset/profile_log_device.csv
+"$HYPROF" import -q reset -o reset.hyp
+"$HYPROF" query -q --sqlite reset.db reset.hyp
+epochs() { sqlite3 reset.db "SELECT $1"; }
+holds "a counter that was set back: SQLite has both stretches" same "2 149|100" "$(epochs "epochs FROM devices WHERE clock_name = 'chip 0'") $(epochs \
+        "a.n_readings, b.n_readings FROM device_epochs a JOIN device_epochs b ON a.device = b.device AND a.epoch = 1 AND b.epoch = 2
+        WHERE a.last_ns < b.first_ns AND b.last_ticks < a.first_ticks")"
+words="placed within [0-9.]* us, 2 epochs"
+"$HYPROF" export perfetto -q reset.hyp -o reset.perfetto
+"$HYPROF" export chrome -q reset.hyp -o reset.json
+said() { "$HYPROF" report --devices reset.hyp | grep -q "$words" && grep -aq "hyprof device; $words" reset.perfetto && grep -q "\"clock\":\"$words\"" reset.json; }
+holds "report, Perfetto and Chrome say so" said
+back() { "$HYPROF" import -q reset.perfetto -o back.hyp && "$HYPROF" report --devices --json back.hyp | jq -e '.devices.rows | length == 2'; }
+holds "and the words are read back" back

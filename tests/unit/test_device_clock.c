@@ -205,6 +205,15 @@ START_TEST(test_words)
                   "placed within about 1.0 us (estimated)" },
                 { { .quality = CLOCK_PROVEN, .bound_ns = 18000000 }, "placed within 18.0 ms" },
                 { { .quality = CLOCK_PROVEN, .bound_ns = UINT64_MAX - 1 }, "placed within 18446744073.8 s" },
+                { { .quality = CLOCK_PROVEN, .bound_ns = 282, .n_epochs = 1 }, "placed within 0.3 us" },
+                { { .quality = CLOCK_PROVEN, .bound_ns = 282, .n_epochs = 2 },
+                  "placed within 0.3 us, 2 epochs" },
+                { { .quality = CLOCK_ESTIMATED,
+                    .bound_ns = UINT64_MAX - 1,
+                    .n_epochs = CLOCK_FIT_EPOCHS_MAX },
+                  "placed within about 18446744073.8 s (estimated), 256 epochs" },
+                { { .quality = CLOCK_ERROR_UNKNOWN, .bound_ns = CLOCK_FIT_NO_BOUND, .n_epochs = 3 },
+                  "placed, error unknown, 3 epochs" },
         };
         char words[CLOCK_FIT_WORDS_BYTES];
 

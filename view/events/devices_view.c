@@ -73,7 +73,7 @@ static struct view_value pid_of(const struct event_names *n, uint32_t device)
         COLUMN(DURATION, "bound_ns", NULL,                                                                    \
                view_known(clock->fit.bound_ns, clock->fit.bound_ns != CLOCK_FIT_NO_BOUND),                    \
                "the largest error of a time between readings of its clock; null = not known")                 \
-        COLUMN(STRING, "quality", NULL, view_words(clock_fit_quality(&clock->fit)),                           \
+        COLUMN(STRING, "quality", NULL, view_words(clock_fit_quality(clock->fit.quality)),                           \
                "of the bound", .one_of = "proven|estimated|unknown|unplaced")                                 \
         COLUMN(COUNT, "epochs", NULL, view_number(clock->fit.n_epochs),                                       \
                "how often its counter began: more than one, it was set back or jumped")                       \
