@@ -5,7 +5,8 @@ that it was imported from.  compare_perf_script.py DUMP SCRIPT [dwarf]
 DUMP is what `hyprof dump` prints.  SCRIPT may have further columns behind the addresses, and times in microseconds.
 With "dwarf" perf's addresses of callers are those of their calls, one byte before the return address.
 Prints: samples of the trace, of perf, those with an equal head (comm, tid, time, event, period), those whose stack
-is equal as well, and those where one stack goes on where the other ends.
+is equal as well, and those where one stack goes on where the other ends.  A sample that one of both lacks is passed
+over; stderr has the first ones that differ.
 """
 import re
 import sys
@@ -78,19 +79,36 @@ def read_script(path):
     return out
 
 
+def pairs_of(ours, theirs):
+    """Samples of one thread, moment and event.  perf may have printed microseconds: then a moment is one of those."""
+    grain = theirs[0][2] if theirs else 1
+    waiting = {}
+    for sample in theirs:
+        waiting.setdefault((sample[0][1], sample[0][2] // grain, sample[0][4]), []).append(sample)
+    for head, stack in ours:
+        same = waiting.get((head[1], head[2] // grain, head[4]))
+        if same:
+            yield (head, stack), same.pop(0)
+        else:
+            print("only in the trace:", head, file=sys.stderr)
+    for left in waiting.values():
+        for sample in left:
+            print("only of perf:", sample[0], file=sys.stderr)
+
+
 def main():
     ours, theirs = read_trace(sys.argv[1]), read_script(sys.argv[2])
     is_dwarf = sys.argv[3:] == ["dwarf"]
-    # Equal times may come in any order.
-    ours.sort(key=lambda s: (s[0][2], s[0][1], s[0][4]))
-    theirs.sort(key=lambda s: (s[0][2], s[0][1], s[0][4]))
-    heads = equal = longer = 0
-    for (a, mine), (b, of_perf, grain) in zip(ours, theirs):
+    heads = equal = longer = n_different = 0
+    for (a, mine), (b, of_perf, grain) in pairs_of(ours, theirs):
         is_same = (*a[:2], a[2] // grain, *a[3:]) == (*b[:2], b[2] // grain, *b[3:])
         heads += is_same
         fits = all(x == y or (is_dwarf and x == y + 1) for x, y in zip(mine, of_perf))
         equal += is_same and fits and len(mine) == len(of_perf)
         longer += is_same and fits and len(mine) != len(of_perf)
+        if not (is_same and fits) and n_different < 5:
+            n_different += 1
+            print("differ:", a, [hex(ip) for ip in mine], b, [hex(ip) for ip in of_perf], file=sys.stderr)
     print(len(ours), len(theirs), heads, equal, longer)
 
 
