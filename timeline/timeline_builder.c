@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline/timeline_builder.h"
 
+#include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/array.h"
@@ -91,11 +92,46 @@ static inline int builder_count(struct timeline_builder *b, uint64_t time_ns, st
 
 /* ---- what a thread does -------------------------------------------------------------------------------- */
 
+/* The name that the program gave this zone, and its lines of text. */
+static struct text_view text_of_zone(struct timeline_builder *b, const struct zone_words *words)
+{
+        const struct byte_buffer *name = &words->name, *text = &words->text;
+
+        if (name->used_bytes == 0 || text->used_bytes == 0)
+                text = name->used_bytes == 0 ? text : name;
+        else {
+                byte_buffer_clear(&b->text);
+                byte_buffer_add(&b->text, name->data, name->used_bytes);
+                byte_buffer_add_u8(&b->text, '\n');
+                byte_buffer_add(&b->text, text->data, text->used_bytes);
+                text = &b->text;
+        }
+        return (struct text_view){ (const char *)text->data, text->used_bytes };
+}
+
+/* @place: of the zone */
+static int add_zone_text(struct timeline_builder *b, const struct walked_thread *thread,
+                         const struct zone_words *words, struct timeline_lane_place place,
+                         struct timeline_raw_span span, struct error *err)
+{
+        struct text_view text = text_of_zone(b, words);
+
+        if (text.n_bytes == 0 && !b->text.failed)
+                return 0;
+        if (b->text.failed || timeline_index_add_zone_text(b->index, text, &span.what) < 0)
+                return builder_no_memory(err);
+        place.kind = TIMELINE_LANE_TEXTS;
+        return span.what == 0 ? 0
+                              : timeline_lane_list_add(&b->threads[thread->id - 1].texts, b->index, place,
+                                                       &span, err);
+}
+
 static int builder_take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
                              struct error *err)
 {
         const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };
         struct timeline_lane_place place = { .depth = zone->depth, .kind = TIMELINE_LANE_ZONES };
+        const struct zone_words *words = trace_walk_words(thread, zone);
         struct timeline_builder *b = context;
         int track = timeline_builder_thread_track(b, thread->id, err), r;
 
@@ -103,6 +139,8 @@ static int builder_take_zone(void *context, struct walked_thread *thread, const 
                 return track == -EOVERFLOW ? 0 : track;
         place.track = (uint32_t)track;
         r = timeline_lane_list_add(&b->threads[thread->id - 1].zones, b->index, place, &span, err);
+        if (r == 0 && words)
+                r = add_zone_text(b, thread, words, place, span, err);
         if (r == 0 && b->has_locks && zone->closed)
                 r = ordered_events_end_zone(&b->shared.events, &b->walk, thread, zone->end_ns, err);
         return r < 0 ? r : builder_count(b, zone->end_ns, err);
@@ -201,6 +239,7 @@ static struct trace_sink builder_sink(struct timeline_builder *b)
 {
         return (struct trace_sink){
                 .context = b,
+                .wants_words = true,
                 .begin_zone = b->has_locks ? builder_take_begin : NULL,
                 .zone = builder_take_zone,
                 .sample = builder_take_sample,
@@ -244,8 +283,10 @@ void timeline_builder_deinit(struct timeline_builder *b)
                 timeline_lane_list_deinit(&b->threads[i].zones);
                 timeline_lane_list_deinit(&b->threads[i].samples);
                 timeline_lane_list_deinit(&b->threads[i].messages);
+                timeline_lane_list_deinit(&b->threads[i].texts);
         }
         free(b->threads);
+        byte_buffer_deinit(&b->text);
         timeline_states_deinit(&b->states);
         timeline_shared_deinit(&b->shared);
         timeline_ghosts_deinit(&b->ghosts);

@@ -24,6 +24,7 @@
 #define TIMELINE_TIMELINE_BUILDER_H
 
 #include "analyze/walk/trace_walk.h"
+#include "base/byte_buffer.h"
 #include "timeline/timeline_ghosts.h"
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_rates.h"
@@ -42,6 +43,7 @@ struct timeline_thread {
         struct timeline_lane_list zones;
         struct timeline_lane_list samples; /* by event */
         struct timeline_lane_list messages;
+        struct timeline_lane_list texts; /* of zones, by their depth */
 };
 
 /* By about as much at most, zones of devices come later than other events of their time. */
@@ -76,6 +78,7 @@ struct timeline_builder {
         struct timeline_ghosts ghosts;
         struct timeline_rates rates;
         struct timeline_known known; /* while the trace grows */
+        struct byte_buffer text;     /* of one zone */
         uint32_t n_until_progress;
         bool has_devices; /* the trace may have devices: keys of zones lead to their work */
         bool has_locks;   /* the trace may have locks: each zone may show that a wait was given up */

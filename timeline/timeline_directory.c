@@ -108,12 +108,12 @@ static void put_track(const struct timeline_track *track, struct byte_buffer *ou
         byte_buffer_add_u32(out, track->unit_bytes);
 }
 
-static void put_messages(const struct timeline_index *t, struct byte_buffer *out)
+static void put_strings(const struct intern *strings, struct byte_buffer *out)
 {
-        byte_buffer_add_u32(out, t->messages.n_items);
-        for (uint32_t i = 1; i <= t->messages.n_items; i++) {
+        byte_buffer_add_u32(out, strings->n_items);
+        for (uint32_t i = 1; i <= strings->n_items; i++) {
                 size_t n_bytes;
-                const char *text = intern_get(&t->messages, i, &n_bytes);
+                const char *text = intern_get(strings, i, &n_bytes);
 
                 byte_buffer_add_varint(out, n_bytes);
                 byte_buffer_add(out, text, n_bytes);
@@ -145,7 +145,9 @@ static int encode_directory(struct timeline_index *t, struct byte_buffer *out, s
                 put_track(&t->tracks[i], out);
         byte_buffer_add_u64(out, t->texts.used_bytes);
         byte_buffer_add(out, t->texts.data, t->texts.used_bytes);
-        put_messages(t, out);
+        put_strings(&t->messages, out);
+        put_strings(&t->zone_texts, out);
+        byte_buffer_add_u64(out, t->n_texts_left_out);
         put_launches(t, out);
         byte_buffer_add_u32(out, t->n_lanes);
         for (uint32_t i = 0; i < t->n_lanes && r == 0; i++)
@@ -306,7 +308,7 @@ static int decode_texts(struct timeline_index *t, struct byte_reader *in)
         return 0;
 }
 
-static int decode_messages(struct timeline_index *t, struct byte_reader *in)
+static int decode_strings(struct intern *strings, struct byte_reader *in)
 {
         uint32_t n = bytes_u32(in);
         int r = 0;
@@ -315,7 +317,7 @@ static int decode_messages(struct timeline_index *t, struct byte_reader *in)
                 uint64_t n_bytes = bytes_varint(in);
                 const uint8_t *at = bytes_take(in, n_bytes < DIRECTORY_MAX ? (size_t)n_bytes : SIZE_MAX);
 
-                r = at ? intern_append(&t->messages, at, (size_t)n_bytes) : -EBADMSG;
+                r = at ? intern_append(strings, at, (size_t)n_bytes) : -EBADMSG;
         }
         return r == -EOVERFLOW ? -EBADMSG : r;
 }
@@ -385,7 +387,10 @@ static int decode_directory(struct timeline_index *t, const uint8_t *bytes, size
         if (r == 0)
                 r = decode_texts(t, &in);
         if (r == 0)
-                r = decode_messages(t, &in);
+                r = decode_strings(&t->messages, &in);
+        if (r == 0)
+                r = decode_strings(&t->zone_texts, &in);
+        t->n_texts_left_out = bytes_u64(&in);
         if (r == 0)
                 r = decode_launches(t, &in);
         if (r < 0)

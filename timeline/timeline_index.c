@@ -53,6 +53,8 @@ int timeline_index_init(struct timeline_index *t, int fd, uint64_t start_ns, uin
         intern_init(&t->keys, sizeof(struct timeline_track_key), 0);
         intern_init(&t->messages, 0, MESSAGES_MAX);
         t->messages.items_bytes_max = MESSAGES_BYTES_MAX;
+        intern_init(&t->zone_texts, 0, MESSAGES_MAX);
+        t->zone_texts.items_bytes_max = MESSAGES_BYTES_MAX;
         return timeline_pages_init(&t->pages, fd, TIMELINE_HEAD_BYTES);
 }
 
@@ -67,6 +69,7 @@ void timeline_index_deinit(struct timeline_index *t)
         byte_buffer_deinit(&t->texts);
         intern_deinit(&t->keys);
         intern_deinit(&t->messages);
+        intern_deinit(&t->zone_texts);
         timeline_pages_deinit(&t->pages);
         *t = (struct timeline_index){ .pages = { .fd = -1 } };
 }
@@ -131,22 +134,45 @@ struct text_view timeline_index_unit(const struct timeline_index *t, uint32_t tr
         return view_words(t, t->tracks[track].unit, t->tracks[track].unit_bytes);
 }
 
-int timeline_index_add_message(struct timeline_index *t, struct text_view text, uint32_t *ret_what)
+static int add_text(struct intern *texts, struct text_view text, uint32_t *ret_what)
 {
-        int r = intern_add(&t->messages, text.bytes, text.n_bytes, ret_what);
+        int r = intern_add(texts, text.bytes, text.n_bytes, ret_what);
 
         if (r == -EOVERFLOW)
                 *ret_what = 0;
         return r == -ENOMEM ? r : 0;
 }
 
-struct text_view timeline_index_text(const struct timeline_index *t, uint32_t what)
+int timeline_index_add_message(struct timeline_index *t, struct text_view text, uint32_t *ret_what)
+{
+        return add_text(&t->messages, text, ret_what);
+}
+
+int timeline_index_add_zone_text(struct timeline_index *t, struct text_view text, uint32_t *ret_what)
+{
+        int r = add_text(&t->zone_texts, text, ret_what);
+
+        t->n_texts_left_out += r == 0 && *ret_what == 0;
+        return r;
+}
+
+static struct text_view text_of(const struct intern *texts, uint32_t what)
 {
         struct text_view text = { .bytes = NULL };
 
-        if (what != 0 && what <= t->messages.n_items)
-                text.bytes = intern_get(&t->messages, what, &text.n_bytes);
+        if (what != 0 && what <= texts->n_items)
+                text.bytes = intern_get(texts, what, &text.n_bytes);
         return text;
+}
+
+struct text_view timeline_index_text(const struct timeline_index *t, uint32_t what)
+{
+        return text_of(&t->messages, what);
+}
+
+struct text_view timeline_index_zone_text(const struct timeline_index *t, uint32_t what)
+{
+        return text_of(&t->zone_texts, what);
 }
 
 /* ---- lanes --------------------------------------------------------------------------------------------- */

@@ -59,20 +59,21 @@ enum timeline_track_kind {
 };
 
 /* The same for lanes; behind each kind, the meaning of an item's `what`. */
-#define TIMELINE_LANE_KINDS(X)                                                  \
-        X(ZONES, "zones")           /* location of the trace */                 \
-        X(GHOSTS, "ghosts")         /* label of the function table, less 1 */   \
-        X(STATES, "states")         /* TIMELINE_STATE_* << 28 | value */        \
-        X(SAMPLES, "samples")       /* stack; points in time: length 0 */       \
-        X(MESSAGES, "messages")     /* text: timeline_index_text(); likewise */ \
-        X(CPU, "cpu")               /* thread */                                \
-        X(HOLDER, "holder")         /* thread */                                \
-        X(WAITERS, "waiters")       /* thread */                                \
-        X(FRAMES, "frames")         /* number of the frame, from 1 */           \
-        X(DEVICE, "device")         /* location */                              \
-        X(PLOT, "plot")             /* values */                                \
-        X(CPU_TIME, "cpu_time")     /* values: ns, see enum timeline_use */     \
-        X(UNRECORDED, "unrecorded") /* thread that was ready to run on a CPU that no recorded one had */
+#define TIMELINE_LANE_KINDS(X)                                                                           \
+        X(ZONES, "zones")           /* location of the trace */                                          \
+        X(GHOSTS, "ghosts")         /* label of the function table, less 1 */                            \
+        X(STATES, "states")         /* TIMELINE_STATE_* << 28 | value */                                 \
+        X(SAMPLES, "samples")       /* stack; points in time: length 0 */                                \
+        X(MESSAGES, "messages")     /* text: timeline_index_text(); likewise */                          \
+        X(CPU, "cpu")               /* thread */                                                         \
+        X(HOLDER, "holder")         /* thread */                                                         \
+        X(WAITERS, "waiters")       /* thread */                                                         \
+        X(FRAMES, "frames")         /* number of the frame, from 1 */                                    \
+        X(DEVICE, "device")         /* location */                                                       \
+        X(PLOT, "plot")             /* values */                                                         \
+        X(CPU_TIME, "cpu_time")     /* values: ns, see enum timeline_use */                              \
+        X(UNRECORDED, "unrecorded") /* thread that was ready to run on a CPU that no recorded one had */ \
+        X(TEXTS, "texts")           /* zones that have texts: timeline_index_zone_text(); is not drawn */
 
 enum timeline_lane_kind {
 #define X(name, text) TIMELINE_LANE_##name,
@@ -142,9 +143,11 @@ struct timeline_index {
         struct byte_buffer texts;
         struct intern keys;     /* struct timeline_track_key; its id is that of the track + 1 */
         struct intern messages; /* texts of messages */
+        struct intern zone_texts;
         size_t tracks_capacity, lanes_capacity;
-        uint64_t open_bytes_max; /* of `pages` */
-        uint64_t n_left_out;     /* spans beyond TIMELINE_LANES_MAX lanes, values that are not finite */
+        uint64_t open_bytes_max;   /* of `pages` */
+        uint64_t n_texts_left_out; /* texts of zones for which there was no room */
+        uint64_t n_left_out;       /* spans beyond TIMELINE_LANES_MAX lanes, values that are not finite */
         struct timeline_launch *launches; /* heap; by their zone of a thread: timeline_launches_sort() */
         uint32_t *launches_by_device;     /* heap; indices, by their zone of a device */
         size_t launches_capacity;
@@ -191,6 +194,9 @@ int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t r
 /* Gives the text of a message a number, for `what`; 0 if there is no room for more.  Returns 0 or -ENOMEM. */
 int timeline_index_add_message(struct timeline_index *t, struct text_view text, uint32_t *ret_what);
 
+/* The same for the text of a zone; one that has no room is counted. */
+int timeline_index_add_zone_text(struct timeline_index *t, struct text_view text, uint32_t *ret_what);
+
 /* An instant of CLOCK_MONOTONIC_RAW as lanes have it: ns since the start of the recording. */
 uint64_t timeline_index_time(const struct timeline_index *t, uint64_t raw_ns);
 
@@ -199,6 +205,7 @@ struct text_view timeline_index_title(const struct timeline_index *t, uint32_t t
 struct text_view timeline_index_unit(const struct timeline_index *t, uint32_t track);
 /* The text of a message by its `what`; empty if there is none. */
 struct text_view timeline_index_text(const struct timeline_index *t, uint32_t what);
+struct text_view timeline_index_zone_text(const struct timeline_index *t, uint32_t what);
 
 struct timeline_lane_facts {
         enum timeline_lane_kind kind;

@@ -106,6 +106,8 @@ class FakeTrace {
                 this.lanes = [];
                 this.threads = [];
                 this.strings = [];
+                /** [[id, text], ...] of zones */
+                this.texts = [];
                 this.locationNames = ['Frame', 'update', 'physics', 'render', 'draw', 'job', 'decode', 'compress', 'load file'];
                 this.functionNames = ['main', 'run_frame', 'simulate', 'solve', 'paint', 'memcpy', 'worker_main', 'inflate'];
                 this.frame_ns = 16600000;
@@ -299,7 +301,8 @@ class FakeTrace {
 
         dataElements(answers) {
                 return dataElement('model', this.model()) + dataElement('lanes', encodeFileLanes(this.lanes)) +
-                        dataElement('strings', this.strings) + dataElement('answers', answers || {});
+                        dataElement('strings', this.strings) + dataElement('answers', answers || {}) +
+                        (this.texts.length ? dataElement('texts', this.texts) : '');
         }
 }
 

@@ -29,8 +29,11 @@ function fileSearch() {
         const source = inPages('new FileSource()');
         source.builtModel = Promise.resolve(inPages('(document) => new TraceModel(document)')(json('model')));
         source.wholeLanes = Promise.resolve(inPages('decodeFileLanes')(part('lanes')));
+        const texts = page.includes('id="data-texts"') ? json('texts') : [];
         source.values.set('strings', Promise.resolve(json('strings')));
-        return { names: json('model'), strings: json('strings'), search: async (request) => plain(await source.search(request)) };
+        source.values.set('texts', Promise.resolve(texts));
+        return { names: json('model'), strings: json('strings').concat(texts), texts,
+                search: async (request) => plain(await source.search(request)) };
 }
 
 /** The served trace: its process, and what it answers. */
@@ -62,8 +65,10 @@ test('a server and a file find the same', async () => {
                         await new Promise((resolve) => setTimeout(resolve, 20));
                 }
                 const names = [...file.names.locations, ...file.names.functions].map((one) => one.name || '').concat(
-                        file.strings.map(([, text]) => text)).filter((name) => name !== '').map((name) => name.slice(0, 60));
+                        file.strings.map(([, text]) => text)).map((name) => name.split('\ufffd')[0].slice(0, 60))
+                        .filter((name) => name !== '');
                 const texts = new Set(['a', 'E', 'frame 2', '3', '.c', 'libc.so', '/', '[', 'unresolved', 'no such name', ...names]);
+                const kinds = new Set();
                 let nHits = 0;
                 for (const text of texts) {
                         for (const direction of ['next', 'previous']) {
@@ -71,9 +76,12 @@ test('a server and a file find the same', async () => {
                                 for (let wantsCounts = true; from; wantsCounts = false) {
                                         const request = { text, ...from, direction, wantsCounts };
                                         const reply = await file.search(request);
+                                        const served = await ask(queryOf(request));
                                         delete reply.is_least;
-                                        assert.deepStrictEqual(await ask(queryOf(request)), reply, JSON.stringify(request));
+                                        delete served.is_least;
+                                        assert.deepStrictEqual(served, reply, JSON.stringify(request));
                                         from = reply.found && nHits++ < 20000 ? { at: reply.found.begin_ns, rank: reply.found.rank } : null;
+                                        (reply.names ?? []).forEach((name) => kinds.add(name.kind));
                                         if (wantsCounts && reply.names[0]) {
                                                 const only = { kind: reply.names[0].kind, what: reply.names[0].what };
                                                 const one = { ...request, only, at: 0, direction: 'next', wantsCounts: false };
@@ -82,6 +90,9 @@ test('a server and a file find the same', async () => {
                                 }
                         }
                 }
+                assert.ok(file.texts.length > 0 && kinds.has('texts'), 'texts of zones among the hits');
+                assert.deepStrictEqual(await ask('strings?kind=texts&ids=' + file.texts.map(([id]) => id)),
+                        file.texts.map(([, text]) => text));
                 assert.ok(nHits > 2 * texts.size, nHits + ' hits of ' + texts.size + ' texts');
         } finally {
                 viewer.removeAllListeners('exit');

@@ -37,6 +37,10 @@ class ItemsTrace extends FakeTrace {
                 this.lane(twin, 'zones', 0, { spans: Array.from({ length: 10 }, (_, i) => [at(i), at(i) + (i % 2 ? 5e5 : 0), first + 1]) });
                 this.strings.push([99, 'a needle in a haystack']);
                 this.lane(twin, 'messages', 0, { spans: [[7e8, 7e8, 99], [7e8, 7e8, 99]] });
+                /* Every 10th zone of `items` has a text, and one of `twin`. */
+                this.texts.push([1, 'GET /index.html'], [2, 'POST /upload\nslow disk']);
+                this.lane(items, 'texts', 0, { spans: [0, 10, 20, 30].map((i) => [at(i), at(i) + 5e5, i === 20 ? 2 : 1]) });
+                this.lane(twin, 'texts', 0, { spans: [[at(3), at(3) + 5e5, 2]] });
         }
 }
 
@@ -168,6 +172,23 @@ test('the list beside the box names what was found, and a click goes to the next
                 assert.ok(await page.value('document.activeElement.classList.contains("found-entry")'), 'the list by keyboard');
                 await page.press('Escape');
                 assert.strictEqual(await page.value('document.activeElement.id'), 'search');
+        });
+});
+
+test('texts of zones are found, and lead to their zones', async () => {
+        await withPage('', async (page) => {
+                const lanes = (title) => game.tracks.find((track) => track.title === title).lanes;
+                const begins = [[5e8 + 3e6, lanes('twin')[0].id], [5e8 + 20e6, lanes('items')[0].id]];
+                await search(page, 'SLOW disk');
+                await page.untilText(hits, /^2 hits$/);
+                await page.untilText('#found', /POST \/upload\s+slow disk\s*text\s*2/);
+                for (const [i, begin] of begins.entries()) {
+                        assert.deepStrictEqual(await stepTo(page, 'Enter', i + 1, 2), begin);
+                        assert.strictEqual(await page.value(`${timeline}.chosen.lane.lane.kind`), 'zones');
+                }
+                assert.deepStrictEqual(await stepTo(page, 'Enter', 1, 2), begins[0]);
+                assert.ok(!(await page.value(`${timeline}.layout.rows.flatMap((row) => row.lanes.map((l) => l.lane.kind))`))
+                        .includes('texts'), 'texts are not drawn');
         });
 });
 

@@ -178,6 +178,9 @@ static void build_small(void)
         trace_builder_begin_zone(&b, 1100, 1);
         TRACE_BUILDER_ADD(&b, 1120, FRAME_MARK, frames);
         TRACE_BUILDER_ADD(&b, 1150, LOCK_OBTAIN, 1);
+        trace_builder_add(&b, 1150, TRACE_OP_ZONE_TEXT, "a text",
+                          (const uint64_t[TRACE_OPERANDS_MAX]){ 6, 0 });
+        trace_builder_add(&b, 1150, TRACE_OP_ZONE_NAME, "name", (const uint64_t[TRACE_OPERANDS_MAX]){ 4, 0 });
         trace_builder_sample(&b, 1150, 1, 0, hot);
         trace_builder_sample(&b, 1160, 1, 0, hot);
         trace_builder_sample(&b, 1170, 1, 0, cold);
@@ -237,6 +240,8 @@ START_TEST(each_thing_is_on_its_lane)
         check_lane(&t, TIMELINE_TRACK_THREAD, "one", TIMELINE_LANE_GHOSTS, 1, "150-170:1 170-500:2 ");
         check_lane(&t, TIMELINE_TRACK_THREAD, "one", TIMELINE_LANE_MESSAGES, 0, "760-760:1 ");
         ck_assert_int_eq(memcmp(timeline_index_text(&t, 1).bytes, "hello", 5), 0);
+        check_lane(&t, TIMELINE_TRACK_THREAD, "one", TIMELINE_LANE_TEXTS, 0, "100-900:1 ");
+        ck_assert(text_view_is(timeline_index_zone_text(&t, 1), "name\na text"));
         check_lane(&t, TIMELINE_TRACK_CPU, "CPU 3", TIMELINE_LANE_CPU, 0, "50-500:1 750-1000:1 ");
         check_lane(&t, TIMELINE_TRACK_CPU, "CPU 4", TIMELINE_LANE_CPU, 0, "600-700:1 ");
         /* It was woken, and later preempted there. */

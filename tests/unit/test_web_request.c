@@ -153,6 +153,7 @@ START_LOOP_TEST(addresses_are_judged, 0, 42)
                 { 400, "search?text=&at=5&direction=next" },
                 { 400, "search?at=5&direction=next" },
                 { 200, "strings?ids=1,2" },
+                { 200, "strings?kind=texts&ids=1,2" },
                 { 200, "stack?id=1" },
                 { 400, "stack?id=1,2" },
                 { 200, "jobs" },

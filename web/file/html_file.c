@@ -79,28 +79,38 @@ static void put_lane(uint32_t id, bool has_values, unsigned merged_log2, const s
         escaped_columns_deinit(&columns);
 }
 
+static bool is_of_texts(const struct timeline_index *index, uint32_t lane)
+{
+        return timeline_index_lane_facts(index, lane).kind == TIMELINE_LANE_TEXTS;
+}
+
 /*
- * put_lanes() - all lanes
+ * put_lanes() - all lanes, or all but those of texts of zones
  * @merged_log2:  items shorter than 2^this ns are merged by the rule of a view; 0 = none
  * @n_items_max:  of all lanes together
  * Returns 0; -E2BIG if there are more items; -ENOMEM, -EBADMSG, -errno.
  */
-static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t n_items_max,
+static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t n_items_max, bool has_texts,
                      struct byte_buffer *out, struct error *err)
 {
         struct timeline_columns columns = { .n = 0 };
+        uint32_t n_lanes = 0;
         size_t n_items = 0;
         int r = 0;
 
+        for (uint32_t i = 0; i < index->n_lanes; i++)
+                n_lanes += has_texts || !is_of_texts(index, i);
         byte_buffer_add_u32(out, HTML_LANES_MAGIC);
         byte_buffer_add_u32(out, HTML_LANES_VERSION);
-        byte_buffer_add_u32(out, index->n_lanes);
+        byte_buffer_add_u32(out, n_lanes);
         byte_buffer_add_u32(out, 0);
         for (uint32_t i = 0; r == 0 && i < index->n_lanes; i++) {
                 struct timeline_view view = { .lane = i,
                                               .bucket_log2 = merged_log2,
                                               .to_ns = index->duration_ns + 1 };
 
+                if (!has_texts && is_of_texts(index, i))
+                        continue;
                 columns.n_max = n_items_max - n_items + 1;
                 r = timeline_query_view(index, &view, &columns, err);
                 n_items += columns.n;
@@ -141,9 +151,9 @@ struct html_parts {
         struct html_redaction redaction;
         struct html_answers answers;
         struct byte_buffer all, details; /* without and with answers about single zones and functions */
-        struct byte_buffer samples, stacks, strings, launches, lanes;
+        struct byte_buffer samples, stacks, strings, texts, launches, lanes;
         unsigned merged_log2;
-        bool has_details, has_samples, has_lanes;
+        bool has_details, has_samples, has_lanes, has_texts;
 };
 
 /*
@@ -248,17 +258,19 @@ static int pack_samples(struct html_parts *p, struct error *err)
         return r == -E2BIG ? 0 : r; /* too many for any page: left out */
 }
 
-/* [[id, "text"], ...] of the messages. */
-static int pack_strings(struct html_parts *p, struct error *err)
+/* [[id, "text"], ...] */
+static int pack_list(struct html_parts *p, const struct intern *strings, struct byte_buffer *out,
+                     struct error *err)
 {
         struct byte_buffer text = { .data = NULL };
         json_t *list = json_array();
         int r;
 
-        for (uint32_t i = 1; list && i <= p->index.messages.n_items; i++) {
+        for (uint32_t i = 1; list && i <= strings->n_items; i++) {
                 struct byte_buffer clean = { .data = NULL };
-                struct text_view view = timeline_index_text(&p->index, i);
+                struct text_view view = { .n_bytes = 0 };
 
+                view.bytes = intern_get(strings, i, &view.n_bytes);
                 if (p->options->redacts) {
                         html_redaction_put(&p->redaction, view, &clean);
                         view = (struct text_view){ (const char *)clean.data, clean.used_bytes };
@@ -269,8 +281,18 @@ static int pack_strings(struct html_parts *p, struct error *err)
         }
         r = view_model_print(list, &text, err);
         if (r == 0)
-                r = pack(&p->strings, &text, err);
+                r = pack(out, &text, err);
         byte_buffer_deinit(&text);
+        return r;
+}
+
+/* The texts of messages, and those of zones. */
+static int pack_strings(struct html_parts *p, struct error *err)
+{
+        int r = pack_list(p, &p->index.messages, &p->strings, err);
+
+        if (r == 0 && p->index.zone_texts.n_items > 0)
+                r = pack_list(p, &p->index.zone_texts, &p->texts, err);
         return r;
 }
 
@@ -316,7 +338,7 @@ static uint64_t count_others(const struct html_parts *p)
                 if (page_files_find(names[i], &file))
                         n += file.text.n_bytes;
         n += p->has_details ? p->details.used_bytes : p->all.used_bytes;
-        n += p->strings.used_bytes + p->launches.used_bytes;
+        n += p->strings.used_bytes + p->launches.used_bytes + (p->has_texts ? p->texts.used_bytes : 0);
         return n + (p->has_samples ? p->samples.used_bytes + p->stacks.used_bytes : 0);
 }
 
@@ -353,7 +375,7 @@ static int try_lanes(struct html_parts *p, unsigned merged_log2, bool is_sure, s
                 n_items_max = ITEMS_ALWAYS_TRIED;
         show(p, "the timeline, items from %s on",
              text_number_duration(merged_log2 ? UINT64_C(1) << merged_log2 : 0).text);
-        r = put_lanes(&p->index, merged_log2, n_items_max, &bytes, err);
+        r = put_lanes(&p->index, merged_log2, n_items_max, p->has_texts, &bytes, err);
         if (r == 0 && bytes.used_bytes > ALWAYS_PACKED_BYTES) {
                 uint64_t estimate = packed_text_estimate(bytes.data, bytes.used_bytes);
 
@@ -407,8 +429,8 @@ static int fit_lanes(struct html_parts *p, struct error *err)
 }
 
 /*
- * Reduces the file in this order: short items are merged, then samples are dropped, then details, then the
- * timeline.
+ * Reduces the file in this order: texts of zones are dropped, then short items are merged, then samples are
+ * dropped, then details, then the timeline.
  */
 static int fit(struct html_parts *p, struct error *err)
 {
@@ -416,7 +438,12 @@ static int fit(struct html_parts *p, struct error *err)
 
         p->has_details = p->has_lanes = true;
         p->has_samples = p->samples.used_bytes > 0;
-        r = fit_lanes(p, err);
+        p->has_texts = p->texts.used_bytes > 0;
+        r = p->has_texts ? try_lanes(p, 0, true, err) : 0;
+        if (r == 0) {
+                p->has_texts = false;
+                r = fit_lanes(p, err);
+        }
         if (r == 0) {
                 p->has_samples = false;
                 r = fit_lanes(p, err);
@@ -459,6 +486,8 @@ static void say_left_out(const struct html_parts *p, struct byte_buffer *words)
                 html_file_say(words, "zones and other items shorter than %.1f ms are merged", ns / 1e6);
         else if (ns > 0)
                 html_file_say(words, "zones and other items shorter than %.1f us are merged", ns / 1e3);
+        if (p->has_lanes && !p->has_texts && p->texts.used_bytes > 0)
+                html_file_say(words, "texts of zones are left out: a search does not find them");
         if (p->has_lanes && p->index.n_launches > LAUNCHES_MAX)
                 html_file_say(words, "arrows to work of devices are left out: there are more than %d",
                               LAUNCHES_MAX);
@@ -542,6 +571,8 @@ static void put_data(const struct html_parts *p, const struct byte_buffer *model
         if (p->has_lanes) {
                 put_element(out, "lanes", &p->lanes);
                 put_element(out, "strings", &p->strings);
+                if (p->has_texts)
+                        put_element(out, "texts", &p->texts);
                 if (p->launches.used_bytes > 0)
                         put_element(out, "launches", &p->launches);
         }
@@ -596,8 +627,8 @@ static int make_parts(struct html_parts *p, struct error *err)
 
 static void free_parts(struct html_parts *p)
 {
-        struct byte_buffer *const buffers[] = { &p->all,     &p->details,  &p->samples, &p->stacks,
-                                                &p->strings, &p->launches, &p->lanes };
+        struct byte_buffer *const buffers[] = { &p->all,     &p->details, &p->samples,  &p->stacks,
+                                                &p->strings, &p->texts,   &p->launches, &p->lanes };
 
         for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
                 byte_buffer_deinit(buffers[i]);

@@ -266,7 +266,10 @@ int view_content_put_strings(struct view_content *c, const struct web_request *r
         int r = check_index(c, err);
 
         for (size_t i = 0; list && r == 0 && i < request->n_ids; i++) {
-                json_t *text = json_value_string(timeline_index_text(c->index, request->ids[i]));
+                struct text_view view = strcmp(request->name_kind, "texts") == 0
+                                                ? timeline_index_zone_text(c->index, request->ids[i])
+                                                : timeline_index_text(c->index, request->ids[i]);
+                json_t *text = json_value_string(view);
 
                 if (text)
                         (void)json_array_append_new(list, text);

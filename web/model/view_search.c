@@ -120,14 +120,17 @@ static int match_list(struct search_names *names, json_t *list, uint32_t first, 
         return r;
 }
 
-static int match_messages(struct search_names *names, const struct timeline_index *t, struct text_view text)
+static int match_strings(struct search_names *names, const struct intern *strings, struct text_view text)
 {
-        uint32_t n = t->messages.n_items;
-        int r = names_reserve(names, 1, n);
+        int r = names_reserve(names, 1, strings->n_items);
 
-        for (uint32_t what = 1; what <= n && r == 0; what++)
-                if (has_text(timeline_index_text(t, what), text))
+        for (uint32_t what = 1; what <= strings->n_items && r == 0; what++) {
+                struct text_view string = { .n_bytes = 0 };
+
+                string.bytes = intern_get(strings, what, &string.n_bytes);
+                if (has_text(string, text))
                         names_add(names, what);
+        }
         return r;
 }
 
@@ -178,7 +181,9 @@ static int search_prepare(struct view_search *s, const struct view_content *c, c
                 r = match_list(&s->names[SEARCH_GHOSTS], view_model_list_functions(c), 0, small,
                                has_function);
         if (r == 0)
-                r = match_messages(&s->names[SEARCH_MESSAGES], c->index, small);
+                r = match_strings(&s->names[SEARCH_MESSAGES], &c->index->messages, small);
+        if (r == 0)
+                r = match_strings(&s->names[SEARCH_TEXTS], &c->index->zone_texts, small);
         if (r == 0)
                 r = match_frame(&s->names[SEARCH_FRAMES], small);
         if (r < 0) {
@@ -194,10 +199,10 @@ static int search_prepare(struct view_search *s, const struct view_content *c, c
 static const enum search_kind search_kinds[TIMELINE_LANE_KIND_COUNT] = {
         [TIMELINE_LANE_ZONES] = SEARCH_ZONES,   [TIMELINE_LANE_DEVICE] = SEARCH_ZONES,
         [TIMELINE_LANE_GHOSTS] = SEARCH_GHOSTS, [TIMELINE_LANE_MESSAGES] = SEARCH_MESSAGES,
-        [TIMELINE_LANE_FRAMES] = SEARCH_FRAMES,
+        [TIMELINE_LANE_FRAMES] = SEARCH_FRAMES, [TIMELINE_LANE_TEXTS] = SEARCH_TEXTS,
 };
 
-static const char *const search_kind_names[] = { "zones", "ghosts", "messages", "frames" };
+static const char *const search_kind_names[] = { "zones", "ghosts", "messages", "frames", "texts" };
 
 static bool is_searched_lane(size_t kind)
 {
@@ -303,6 +308,7 @@ static int add_counts(struct view_content *c, const struct search_lanes *lanes, 
                 return r;
         (void)json_object_set_new(reply, "n_hits", json_integer((json_int_t)counts.n));
         (void)json_object_set_new(reply, "n_before", json_integer((json_int_t)counts.n_before));
+        (void)json_object_set_new(reply, "is_least", json_boolean(c->index->n_texts_left_out > 0));
         r = add_names(&c->search, reply);
         return r < 0 ? error_set(err, r, "no memory for a search") : 0;
 }

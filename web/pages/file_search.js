@@ -22,7 +22,7 @@ import { nameKindOf } from './name_matches.js';
  */
 
 const SEARCH_NAMES_MAX = 100;
-const NAME_KINDS = ['zones', 'ghosts', 'messages', 'frames'];
+const NAME_KINDS = ['zones', 'ghosts', 'messages', 'frames', 'texts'];
 
 /**
  * @param {{ id: number, kind: string }[]} lanes  of the model

@@ -10,7 +10,7 @@
 
 /**
  * @typedef {import('./model.js').TraceModel} TraceModel
- * @typedef {'zones' | 'ghosts' | 'messages' | 'frames'} NameKind
+ * @typedef {'zones' | 'ghosts' | 'messages' | 'frames' | 'texts'} NameKind
  */
 
 /** @param {string} text */
@@ -26,7 +26,7 @@ function inSmallLetters(text) {
 export function nameKindOf(kind) {
         if (kind === 'zones' || kind === 'device')
                 return 'zones';
-        return kind === 'ghosts' || kind === 'messages' || kind === 'frames' ? kind : null;
+        return kind === 'ghosts' || kind === 'messages' || kind === 'frames' || kind === 'texts' ? kind : null;
 }
 
 export class NameMatches {
@@ -54,7 +54,7 @@ export class NameMatches {
         }
 
         /**
-         * Whether an item's name has the text; the texts of messages are not in the model.
+         * Whether an item's name has the text; the texts of messages and zones are not in the model.
          * @param {string} kind of the lane
          * @param {number} what
          */
@@ -82,6 +82,7 @@ export class NameMatches {
                 case 'frames':
                         return what === this.frame && what !== 0;
                 case 'messages':
+                case 'texts':
                         return false;
                 default:
                         return this.isIn(model.nameOf(kind, what));

@@ -224,21 +224,27 @@ export class FileSource {
          * @returns {Promise<SearchReply>}
          */
         async search(request) {
-                const [model, whole, strings] = await Promise.all([this.model(), this.allLanes(), this.json('strings')]);
+                const [model, whole, messages, texts] = await Promise.all([this.model(), this.allLanes(), this.json('strings'),
+                        this.json('texts')]);
                 const matches = new NameMatches(model, request.text);
-                const messages = new Set((strings || []).filter((/** @type {[number, string]} */ [, text]) => matches.isIn(text))
-                        .map((/** @type {[number, string]} */ [id]) => id));
+                const idsOf = (/** @type {[number, string][]|null} */ strings) => new Set((strings || []).filter(([, text]) =>
+                        matches.isIn(text)).map(([id]) => id));
+                const ids = { messages: idsOf(messages), texts: idsOf(texts) };
+                const lanes = [...model.lanesById.values()].map((one) => one.lane);
+                const reply = searchLanes(searchedLanes(lanes, whole), (kind, what) => kind === 'messages' || kind === 'texts'
+                        ? ids[kind].has(what) : matches.has(kind, what), request);
 
-                return searchLanes(searchedLanes([...model.lanesById.values()].map((one) => one.lane), whole),
-                        (kind, what) => kind === 'messages' ? messages.has(what) : matches.has(kind, what), request);
+                return { ...reply, ...(request.wantsCounts && !texts && lanes.some((lane) => lane.kind === 'texts')
+                        ? { is_least: true } : {}) };
         }
 
         /**
          * @param {number[]} ids
+         * @param {'messages'|'texts'} kind
          * @returns {Promise<string[]>}
          */
-        async strings(ids) {
-                const all = new Map(await this.json('strings') || []);
+        async strings(ids, kind) {
+                const all = new Map(await this.json(kind === 'texts' ? 'texts' : 'strings') || []);
                 return ids.map((id) => /** @type {string} */ (all.get(id)) || '');
         }
 

@@ -28,7 +28,7 @@ import { TraceModel } from './model.js';
  *         Promise<FoundSpan | null>,
  *     launches(lane: number, at: number, what: number): Promise<{n: number, ends: LaunchEnd[]}>,
  *     search(request: SearchRequest): Promise<SearchReply>,
- *     strings(ids: number[]): Promise<string[]>,
+ *     strings(ids: number[], kind: 'messages' | 'texts'): Promise<string[]>,
  *     stack(id: number): Promise<{frames: StackFrame[]}>,
  *     recall(name: KeptName, model?: TraceModel): string | null,
  *     remember(name: KeptName, value: string, model: TraceModel): Promise<void>,
@@ -168,10 +168,11 @@ export class ServerSource {
 
         /**
          * @param {number[]} ids
+         * @param {'messages'|'texts'} kind
          * @returns {Promise<string[]>}
          */
-        async strings(ids) {
-                return ids.length ? (await this.request('strings', { ids: ids.join(',') })).json() : [];
+        async strings(ids, kind) {
+                return ids.length ? (await this.request('strings', { ids: ids.join(','), kind })).json() : [];
         }
 
         /**

@@ -432,7 +432,8 @@ function trackRow(model, track, choice, isPinned) {
                 return loadRow(track, choice, isPinned);
         const key = keyOfTrack(track);
         const isOpen = !isClosed(choice, key);
-        const shown = [...track.lanes].filter((lane) => lane.items > 0 && (choice.showsGhosts || lane.kind !== 'ghosts'))
+        const shown = [...track.lanes].filter((lane) => lane.items > 0 && lane.kind !== 'texts' &&
+                (choice.showsGhosts || lane.kind !== 'ghosts'))
                 .sort((a, b) => (LANE_ORDER[a.kind] ?? 9) - (LANE_ORDER[b.kind] ?? 9) || a.depth - b.depth);
         let y = TRACK_TOP_PX[track.kind] ?? 4;
         /** @type {LaneRow[]} */

@@ -4,8 +4,9 @@
  *
  * Way of the data:  source.search(), names of tracks -> [timeline_search] -> TimelineScreen; words and list -> Shell
  *
- * A hit is an item whose name has the text, or a track that has it in its own: threads, plots, locks, devices.  All are in
- * the order of time; a track stands where its first item begins, before the items that begin there.
+ * A hit is an item whose name has the text, a zone that has it in the program's words about it, or a track that has it in
+ * its own name: threads, plots, locks, devices.  All are in the order of time; a track stands where its first item begins,
+ * before the items that begin there.
  */
 
 import { button, el } from './dom.js';
@@ -29,8 +30,8 @@ const TRACKS_LISTED_MAX = 100;
 /** The server takes 1,000 bytes. */
 const TEXT_MAX = 250;
 /** @type {{ [kind: string]: string }} */
-const WORDS_OF_KINDS = { zones: 'zone', ghosts: 'function', messages: 'message', frames: 'frame', thread: 'thread', cpu: 'CPU',
-                         lock: 'lock', plot: 'plot', device: 'device', memory: 'memory', counter: 'counter' };
+const WORDS_OF_KINDS = { zones: 'zone', ghosts: 'function', messages: 'message', frames: 'frame', texts: 'text',
+                         thread: 'thread', cpu: 'CPU', lock: 'lock', plot: 'plot', device: 'device', memory: 'memory', counter: 'counter' };
 
 export class TimelineSearch {
         /** @param {TimelineScreen} timeline */
@@ -128,7 +129,7 @@ export class TimelineSearch {
                         const isFound = await this.stepFrom(from, direction, asked) || await this.stepFrom(edge, direction, asked);
 
                         if (asked === this.nAsked)
-                                this.timeline.note.textContent = isFound ? '' : `nothing here has "${this.text}" in its name`;
+                                this.timeline.note.textContent = isFound ? '' : `nothing here has "${this.text}" in its name or text`;
                 } catch (error) {
                         this.viewer.emit('failure', error);
                 }
@@ -173,7 +174,7 @@ export class TimelineSearch {
                         this.number = isCounted ? this.numberOf(place, itemsBefore(reply, isNext)) : this.number + (isNext ? 1 : -1);
                         this.showTrack(track, place);
                 } else if (found) {
-                        this.showItem(found, isCounted ? reply.n_before ?? 0 : null, isNext ? 1 : -1);
+                        await this.showItem(found, isCounted ? reply.n_before ?? 0 : null, isNext ? 1 : -1);
                 }
                 return Boolean(track || found);
         }
@@ -210,20 +211,31 @@ export class TimelineSearch {
          * @param {number|null} nBefore  items that begin before it; null if it follows the last one
          * @param {1|-1} step
          */
-        showItem(found, nBefore, step) {
+        async showItem(found, nBefore, step) {
                 const place = { at: found.begin_ns, nTracks: this.tracks.filter((one) => one.at === found.begin_ns).length,
                                 rank: found.rank };
 
                 this.number = nBefore === null ? this.number + step : this.numberOf(place, nBefore);
-                this.goToItem(found);
+                await this.goToItem(found);
                 this.isShown(place);
         }
 
         /** @param {FoundHit} found */
-        goToItem(found) {
+        async goToItem(found) {
                 const { timeline } = this;
-                const place = this.viewer.model.lanesById.get(found.lane);
+                let place = this.viewer.model.lanesById.get(found.lane);
 
+                if (place?.lane.kind === 'texts') {
+                        const { track, lane: { depth } } = place;
+                        const lane = track.lanes.find((one) => one.kind === 'zones' && one.depth === depth);
+                        const asked = this.nAsked;
+                        const zone = lane ? await this.viewer.source.find([lane.id], found.begin_ns - 1, 'next') : null;
+
+                        if (!lane || !zone || asked !== this.nAsked)
+                                return;
+                        place = { track, lane };
+                        found = { ...found, ...zone, lane: lane.id };
+                }
                 if (!place)
                         return;
                 openTrack(timeline.choice, place.track, place.lane.kind);
@@ -301,27 +313,42 @@ export class TimelineSearch {
                         this.viewer.emit('found', null);
                         return;
                 }
-                const messages = names.filter((one) => one.kind === 'messages').map((one) => one.what);
-                const texts = await this.viewer.source.strings(messages).catch(() => []);
+                const textOf = await this.readTexts(names);
 
                 if (asked !== this.nAsked || counts !== this.counts)
                         return;
                 this.listed = listed;
-                this.viewer.emit('found', this.list(names, (what) => texts[messages.indexOf(what)] ?? ''));
+                this.viewer.emit('found', this.list(names, textOf));
+        }
+
+        /**
+         * The names that are not in the model: texts of messages and zones.
+         * @param {OneName[]} names
+         * @returns {Promise<(name: OneName) => string>}
+         */
+        async readTexts(names) {
+                /** @type {Map<string, string>} */
+                const texts = new Map();
+
+                for (const kind of /** @type {('messages'|'texts')[]} */ (['messages', 'texts'])) {
+                        const ids = names.filter((one) => one.kind === kind).map((one) => one.what);
+
+                        (await this.viewer.source.strings(ids, kind).catch(() => [])).forEach((text, i) => texts.set(kind + ids[i], text));
+                }
+                return ({ kind, what }) => texts.get(kind + what) ?? this.viewer.model.nameOf(kind, what);
         }
 
         /**
          * @param {(OneName & { count: number })[]} names
-         * @param {(message: number) => string} textOf
+         * @param {(name: OneName) => string} textOf
          */
         list(names, textOf) {
-                const { model } = this.viewer;
                 const more = (this.counts?.n_names ?? 0) - names.length + Math.max(0, this.tracks.length - TRACKS_LISTED_MAX);
                 const rows = this.tracks.slice(0, TRACKS_LISTED_MAX).map((hit) =>
                         this.entry(hit.title, hit.track.kind, null, () => this.chooseTrack(hit)));
 
                 for (const { kind, what, count } of names)
-                        rows.push(this.entry(kind === 'messages' ? textOf(what) : model.nameOf(kind, what), kind, count,
+                        rows.push(this.entry(textOf({ kind, what }), kind, count,
                                              () => this.chooseName({ kind, what })));
                 return [...rows, ...(more > 0 ? [el('p', { class: 'muted' }, `and ${formatPlural(more, 'name')} more`)] : [])];
         }
@@ -371,7 +398,7 @@ export class TimelineSearch {
                 if (asked !== this.nAsked || !reply.found)
                         return;
                 this.counts = reply;
-                this.showItem(reply.found, reply.n_before ?? 0, 1);
+                await this.showItem(reply.found, reply.n_before ?? 0, 1);
         }
 }
 

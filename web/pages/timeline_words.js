@@ -82,7 +82,7 @@ function wordsOfInstant(viewer, hit, place, later) {
         if (!later || hit.count > 1)
                 return words;
         if (isMessage)
-                viewer.source.strings([hit.what]).then((texts) => later([texts[0] ?? '', place]), () => {});
+                viewer.source.strings([hit.what], 'messages').then((texts) => later([texts[0] ?? '', place]), () => {});
         else if (hit.what !== 0)
                 viewer.source.stack(hit.what).then((stack) => later([...words, ...stack.frames.slice(0, 12).map((frame) => frame.name),
                         ...(stack.frames.length > 12 ? [`… ${stack.frames.length - 12} more`] : [])]), () => {});

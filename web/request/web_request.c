@@ -276,7 +276,7 @@ static int check_query(const struct web_request *request, unsigned seen, struct 
                 return r;
         case WEB_REQUEST_STRINGS:
         case WEB_REQUEST_STACK:
-                r = check_seen(seen, SEEN_IDS, 0, err);
+                r = check_seen(seen, SEEN_IDS, request->kind == WEB_REQUEST_STRINGS ? SEEN_KIND : 0, err);
                 if (r == 0 && request->kind == WEB_REQUEST_STACK && request->n_ids != 1)
                         r = error_set(err, -EINVAL, "one stack at a time");
                 return r;

@@ -66,7 +66,7 @@ struct web_request {
         size_t n_ids;
         uint32_t what; /* of FIND and SEARCH: only this; UINT32_MAX = any; of LAUNCHES */
         bool is_backwards, wants_counts;
-        char name_kind[16];                  /* of SEARCH: what kind of name `what` is; "" = none */
+        char name_kind[16];                  /* of SEARCH and STRINGS: of what kind numbers are; "" = none */
         char text[WEB_REQUEST_TEXT_MAX + 1]; /* of SEARCH */
         enum kept_name kept_name;            /* of KEEP */
         struct web_question question;        /* of ANSWER; owned */
