@@ -220,13 +220,14 @@ test('rows of the timeline: pins first, idle threads and uncontended locks only 
                         track(2, 'thread', 1, [lane(4, 'states')]), track(3, 'thread', 2, [lane(5, 'samples')]),
                         track(4, 'lock', 1, [lane(6, 'holder')]), track(5, 'lock', 1, [lane(7, 'holder'), lane(8, 'waiters')])] });
         const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null,
-                isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(), view: { from: 0, to: 1e18 }, found: '' };
+                ghosts: new Set(), isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(),
+                view: { from: 0, to: 1e18 }, found: '' };
         const titles = () => inPages('timelineRows')(model, choice).rows.map((row) => row.title).join();
-        assert.strictEqual(titles(), 'cpu 0,p 7,thread 1,lock 5,q 8,thread 3');
+        assert.strictEqual(titles(), 'cpu 0,p 7,thread 1,lock 5,q 8: thread 3');
         choice.showsIdle = true;
-        assert.strictEqual(titles(), 'cpu 0,p 7,thread 1,thread 2,lock 4,lock 5,q 8,thread 3');
+        assert.strictEqual(titles(), 'cpu 0,p 7,thread 1,thread 2,lock 4,lock 5,q 8: thread 3');
         choice.moved.set('thread:1', 2).set('thread:2', 1);
-        assert.strictEqual(titles(), 'cpu 0,p 7,thread 2,thread 1,lock 4,lock 5,q 8,thread 3');
+        assert.strictEqual(titles(), 'cpu 0,p 7,thread 2,thread 1,lock 4,lock 5,q 8: thread 3');
         choice.pinned.push('thread:3');
         choice.closed.add('process:1');
         assert.strictEqual(titles(), 'thread 3,cpu 0,p 7');

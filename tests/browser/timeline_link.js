@@ -64,7 +64,7 @@ test('the address shows the same, without anything that was remembered', async (
                 await page.press('u');
                 await page.click('[aria-label="pin CPU 1"]');
                 await page.click('.timeline-name', '▾ worker 1 4243');
-                await page.value(`${timeline}.labels.toggleOpen('process:2')`);
+                await page.value(`${timeline}.labels.toggleOpen('cpu:7')`);
                 await page.value(`hyprofShell.nextTheme(), hyprofShell.nextTheme()`);
                 await page.value(`${timeline}.search.goToItem(${JSON.stringify(late)})`);
                 await page.untilText('.panel h2', /^Frame/);
@@ -74,7 +74,7 @@ test('the address shows the same, without anything that was remembered', async (
         });
         assert.deepStrictEqual(seen.chosen, [mainZones, lateBegin, lateEnd - 2e6, 1]);
         assert.strictEqual(seen.wakes, true);
-        assert.deepStrictEqual([seen.ghosts, seen.pinned, seen.closed, seen.theme], [true, ['cpu:8'], ['process:2', 'thread:2'], 'dark']);
+        assert.deepStrictEqual([seen.ghosts, seen.pinned, seen.closed, seen.theme], [true, ['cpu:8'], ['cpu:7', 'thread:2'], 'dark']);
         await withPage(hash, async (page) => {
                 await page.untilText('.panel h2', /^Frame/);
                 assert.deepStrictEqual(await page.value(shown), seen);

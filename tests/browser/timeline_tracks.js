@@ -49,6 +49,31 @@ class ThreadsTrace extends FakeTrace {
 
 const few = new ThreadsTrace([['game', 1, 1e6, 9e8], ['runner 10', 1, 5e8, 6e8], ['runner 1', 1, 4e8, 6e8], ['runner 2', 1, 2e6, 3e6],
         ['dispatcher', 1, 3e8, 4e8], ['cc', 2, 1e8, 2e8]]);
+/** A build: processes of one thread each, two at a time, and three of another name; one of the name lives for long. */
+class BuildTrace extends ThreadsTrace {
+        constructor() {
+                super([['game', 1, 1e6, 3.9e9], ['dispatcher', 1, 3e8, 4e8], ['cc', 2, 1e8, 3.8e9]]);
+                this.processes = [{ id: 1, pid: 4242, name: 'game' }, { id: 2, pid: 4300, name: 'helper' }];
+                for (let i = 0; i < 41; i++) {
+                        const id = 10 + i;
+                        const name = i < 38 ? 'cc' : 'as';
+                        const begin = (i >> 1) * 2e7 + (i % 2) * 1e6;
+                        this.processes.push({ id, pid: 5000 + i, name });
+                        this.threads.push({ id, handle: 't' + id, process: id, tid: 5000 + i, name, is_fiber: false });
+                        const track = this.track('thread', name, id);
+                        track.process = id;
+                        this.lane(track, 'states', 0, { spans: [[begin, begin + 1.5e7, (1 << 28) >>> 0]] });
+                        this.lane(track, 'zones', 0, { spans: [[begin, begin + 1e7, 1 + i % 9]] });
+                        track.lanes.forEach((lane) => Object.assign(lane, { first_ns: begin, last_ns: begin + 1.5e7 }));
+                }
+        }
+
+        model() {
+                return { ...super.model(), processes: this.processes };
+        }
+}
+
+const build = new BuildTrace();
 const many = new ThreadsTrace(Array.from({ length: MANY }, (_, i) => ['w' + String(i).padStart(5, '0'), 1, 1e6 + i * 1e4, 5e6 + i * 1e4]));
 
 test.before(async () => {
@@ -118,15 +143,106 @@ test('all are folded and opened at once; what has nothing in the view is hidden;
                 await page.click('.timeline-tracks button', 'Fold all');
                 await page.until(`${timeline}.layout.rows.length === 2 && ${timeline}.layout.rows.every((row) => !row.isOpen)`);
                 await page.click('.timeline-name', '▸ game 4242 (5 not shown)');
-                await page.until(`${titles} === 'game,dispatcher,runner 1,runner 2,runner 10'`);
+                await page.until(`${titles} === 'game,dispatcher,runner 1,runner 2,runner 10,cc'`);
                 await page.until('/rows=/.test(location.hash)');
                 hash = await page.value('location.hash');
         });
         await withPage(few, hash, async (page) => {
-                assert.strictEqual(await page.value(titles), 'game,dispatcher,runner 1,runner 2,runner 10');
+                assert.strictEqual(await page.value(titles), 'game,dispatcher,runner 1,runner 2,runner 10,cc');
                 assert.ok(await page.value(`${timeline}.layout.rows.filter((row) => row.track).every((row) => !row.isOpen)`));
                 await page.click('.timeline-tracks button', 'Fold all');
                 await page.until(`${timeline}.layout.rows.every((row) => row.isOpen)`);
+        });
+});
+
+const shown = timeline + '.layout.rows.map((row) => row.title).join()';
+const PROGRAM = 'game 4242,game 4242,dispatcher 4243';
+
+test('a process of one thread has one row; short processes of one name are one row, with their lanes inside', async () => {
+        await withPage(build, '', async (page) => {
+                const folded = PROGRAM + ',helper 4300: cc 4244,38 processes of cc,as 5038,as 5039,as 5040';
+                assert.strictEqual(await page.value(shown), folded);
+                const row = timeline + '.layout.rows.find((row) => row.title === "38 processes of cc")';
+                assert.strictEqual(await page.value(row + '.note'), 'at most 2 at a time');
+                assert.deepStrictEqual(await page.value(`[new Set(${row}.lanes.map((l) => l.y)).size, ${row}.lanes.length]`), [2, 38]);
+                /* The pointer finds each of the processes that follow each other in one strip. */
+                const at = await page.value(`((row) => { const t = ${timeline}, box = t.canvas.getBoundingClientRect();
+                        const { lane, y } = row.lanes.find((l) => l.lane.first_ns === 3.2e8);
+                        return { x: box.x + (3.21e8 - t.from) / (t.to - t.from) * box.width, y: box.y + y + 28 - t.scroll.scrollTop,
+                                id: lane.id }; })(${row})`);
+                await page.until(`${timeline}.cache.best(${at.id}, 0, 1e9, 20)`, 'its lane');
+                await page.clickAt(at.x, at.y);
+                await page.until(`${timeline}.chosen?.lane.lane.id === ${at.id}`, 'the chosen process');
+                await page.click('.timeline-name', '▸ 38 processes of cc');
+                await page.until(`${timeline}.layout.rows.filter((row) => /^cc \\d+$/.test(row.title)).length === 38`);
+                await page.until('/rows=/.test(location.hash)');
+                const hash = await page.value('location.hash');
+                await page.click('.timeline-name', '▾ 38 processes of cc');
+                await page.until(`${shown} === ${JSON.stringify(folded)}`);
+                await filter(page, 'cc 5007');
+                await page.until(`${shown} === 'cc 5007'`);
+                await page.press('Escape');
+                await page.value('location.hash = ' + JSON.stringify(hash));
+                await page.until(`${timeline}.layout.rows.length === 46`, 'the address opens the group');
+        });
+});
+
+test('a search leads to a thread in a group, which is opened', async () => {
+        await withPage(build, '', async (page) => {
+                await page.press('/');
+                await page.type('cc 5020');
+                await page.press('Enter');
+                await page.until('document.querySelector(".timeline-label.found")?.innerText.includes("cc 5020")', 'the process in sight');
+        });
+});
+
+test('what passes the filter is pinned at once, and unpinned', async () => {
+        await withPage(few, '', async (page) => {
+                await filter(page, 'runner *');
+                await page.click('.timeline-tracks button', 'Pin 3');
+                await page.until(`${titles} === 'runner 1,runner 2,runner 10,game,dispatcher,cc'`);
+                await page.until('/rows=pthread/.test(location.hash) && !/filter=/.test(location.hash)');
+                assert.strictEqual(await page.value(`${timeline}.layout.rows.filter((row) => row.isPinned).length`), 3);
+                await page.click('.timeline-tracks button', 'Unpin all');
+                await page.until(`${titles} === 'game,dispatcher,runner 1,runner 2,runner 10,cc'`);
+                await page.until('document.querySelector(".timeline-pins").hidden');
+        });
+});
+
+/** Threads with samples; the deep functions of the first one are at its begin. */
+class GhostTrace extends ThreadsTrace {
+        constructor() {
+                super([['main', 1, 1e6, 9e8], ['other', 1, 1e6, 9e8]]);
+                for (const track of this.tracks) {
+                        for (let depth = 0; depth < 12; depth++) {
+                                const last = depth < 2 ? 9e8 : 1e8;
+                                this.lane(track, 'ghosts', depth, { spans: [[1e6, last, depth % 8]] });
+                                Object.assign(track.lanes.at(-1), { first_ns: 1e6, last_ns: last });
+                        }
+                }
+        }
+}
+
+test('ghost zones are shown by thread, as high as the view needs, and the address has it', async () => {
+        const nGhosts = timeline + '.layout.rows.map((row) => row.lanes.filter((l) => l.lane.kind === "ghosts").length).join()';
+        let hash;
+        await withPage(new GhostTrace(), '', async (page) => {
+                await page.until(`${nGhosts} === '0,0,0'`);
+                await page.click('button[aria-label="ghost zones of other 4243"]', 'ƒ');
+                await page.until(`${nGhosts} === '0,0,12'`);
+                await page.value(`${timeline}.showRange(5e8, 6e8)`);
+                await page.until(`${nGhosts} === '0,0,2'`, 'as high as needed');
+                await page.press('g');
+                await page.until(`${nGhosts} === '0,2,2'`);
+                await page.click('button[aria-label="ghost zones of main 4242"]', 'ƒ');
+                await page.until(`${nGhosts} === '0,0,2'`);
+                await page.until('/rows=g\\.xthread-/.test(location.hash) && /view_from=5/.test(location.hash)');
+                hash = await page.value('location.hash');
+                await page.press('Home');
+                await page.until(`${nGhosts} === '0,0,12'`);
+        });
+        await withPage(new GhostTrace(), hash, async (page) => {
+                await page.until(`${nGhosts} === '0,0,2'`);
         });
 });
 

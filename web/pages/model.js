@@ -4,12 +4,13 @@
 import { compareLanes } from './device_tree.js';
 import { formatCount } from './format.js';
 import { NO_NAME, numberOf, objectsOf, textOf, textsOf, tracksOf } from './model_checks.js';
+import { groupProcesses } from './process_groups.js';
 
 /**
  * @typedef {{id: number, kind: string, depth: number, items: number, first_ns?: number, last_ns?: number}} LaneOfModel
  * @typedef {{id: number, kind: string, title: string, process: number | null, thread: number | null,
- *     number?: number, lane?: number, path?: string[], busy_ns?: number, known_ns?: number, rank?: number, unit: string | null,
- *     lanes: LaneOfModel[], fault?: string}} TrackOfModel
+ *     number?: number, lane?: number, path?: string[], busy_ns?: number, known_ns?: number, rank?: number, group?: string,
+ *     unit: string | null, lanes: LaneOfModel[], fault?: string}} TrackOfModel
  * @typedef {{id: number, handle: string, process: number, tid: number, name: string, is_fiber: boolean}} ThreadOfModel
  * @typedef {{id: number, pid: number, name: string, works_on: string|null}} ProcessOfModel
  * @typedef {{id: number, handle: string, name: string, function: string, place: string, color: number | null}}
@@ -69,6 +70,7 @@ export class TraceModel {
                 }
                 this.rankDevices();
                 this.rankThreads();
+                groupProcesses(this.processes, this.tracks, this.duration_ns);
         }
 
         /** Threads by name as a person counts, "worker 2" before "worker 10"; of each process the main thread first. */

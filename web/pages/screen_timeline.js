@@ -65,7 +65,8 @@ export class TimelineScreen {
                 this.cache = new LaneCache(viewer.source, viewer.model.duration_ns, () => this.draw(),
                                            (error) => viewer.emit('failure', error));
                 /** @type {TimelineChoice} */
-                this.choice = { ...WHOLE_CHOICE, showsGhosts: viewer.source.recall('ghosts') === '1', closed: new Set(), moved: new Map() };
+                this.choice = { ...WHOLE_CHOICE, showsGhosts: viewer.source.recall('ghosts') === '1', closed: new Set(), moved: new Map(),
+                                ghosts: new Set() };
                 this.link = new TimelineLink(this);
                 this.link.recall();
                 this.layout = timelineRows(viewer.model, this.choice);
@@ -409,6 +410,7 @@ export class TimelineScreen {
 
         toggleGhosts() {
                 this.choice.showsGhosts = !this.choice.showsGhosts;
+                this.choice.ghosts.clear();
                 this.viewer.remember('ghosts', this.choice.showsGhosts ? '1' : '0');
                 this.viewer.announce(this.choice.showsGhosts ? 'ghost zones shown' : 'ghost zones hidden');
                 this.keepChoice();
@@ -536,10 +538,16 @@ export class TimelineScreen {
                 const row = place.y < AXIS_PX ? undefined
                         : this.layout.rows.find((one) => y >= one.y && y < one.y + one.height);
                 const lane = row?.lanes.find((one) => y >= one.y - 1 && y < one.y + one.height + 1);
-                const over = row?.lanes.find((one) => one.y === lane?.y && one !== lane && one.lane.kind === 'unrecorded');
-                const hit = row && lane ? this.hitOf(row, lane, this.timeOf(event)) : null;
+                const ns = this.timeOf(event);
+                const hit = row && lane ? this.hitOf(row, lane, ns) : null;
 
-                return !hit && row && over ? this.hitOf(row, over, this.timeOf(event)) : hit;
+                if (hit || !row || !lane)
+                        return hit;
+                /* Lanes of processes that followed each other have one place. */
+                const over = row.lanes.find((one) => one.y === lane.y && one !== lane && (one.lane.kind === 'unrecorded' ||
+                        (row.kind === 'group' && (one.lane.first_ns ?? 0) <= ns && (one.lane.last_ns ?? Infinity) >= ns)));
+
+                return over ? this.hitOf(row, over, ns) : null;
         }
 
         /** @param {TimelineRow} row @param {LaneRow} lane @param {number} ns */

@@ -11,9 +11,10 @@
 import { button, el, fill } from './dom.js';
 import { isNumber } from './format.js';
 import { AXIS_PX } from './timeline_paint.js';
-import { isOnPath, orderOf, placeOfTrack, setOpen } from './timeline_rows.js';
+import { isOnPath, orderOf, placeOfTrack, setGhostsOf, setOpen, showsGhostsOf } from './timeline_rows.js';
 
 /**
+ * @typedef {import('./model.js').TrackOfModel} TrackOfModel
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
  * @typedef {import('./timeline_rows.js').TimelineChoice} TimelineChoice
  * @typedef {import('./timeline_rows.js').TimelineRow} TimelineRow
@@ -89,13 +90,33 @@ export class TimelineLabels {
                 this.changed();
         }
 
+        /** @param {TrackOfModel} track */
+        toggleGhosts(track) {
+                const { choice } = this.timeline;
+
+                setGhostsOf(choice, track, !showsGhostsOf(choice, track));
+                this.timeline.keepChoice();
+        }
+
+        /**
+         * Ghost zones of one track; null if it has none.
+         * @param {TimelineRow} row
+         */
+        ghostButton({ track, title }) {
+                if (!track || !track.lanes.some((lane) => lane.kind === 'ghosts' && lane.items > 0))
+                        return null;
+                return button('ƒ', () => this.toggleGhosts(track), { class: 'quiet timeline-pin timeline-ghosts', title: 'ghost zones',
+                        'aria-label': `ghost zones of ${title}`, 'aria-pressed': String(showsGhostsOf(this.timeline.choice, track)) });
+        }
+
         /**
          * @param {TimelineRow[]} rows
          * @param {number} top
          */
         draw(rows, top) {
                 const key = rows.flatMap((row) => [row.key, row.isOpen, row.isPinned, this.isDim(row), this.isFound(row),
-                                                   Math.round(row.y - top), row.title, row.note]).join();
+                                                   Math.round(row.y - top), row.title, row.note,
+                                                   row.track && showsGhostsOf(this.timeline.choice, row.track)]).join();
 
                 if (this.element.dataset.key === key)
                         return;
@@ -128,7 +149,7 @@ export class TimelineLabels {
                           'aria-pressed': String(row.isPinned) }) : null;
                 const note = row.note ? el('span', { class: 'timeline-note muted', title: row.note }, row.note) : null;
                 const label = el('div', { class: `timeline-label${this.isDim(row) ? ' dim' : ''}${this.isFound(row) ? ' found' : ''}` },
-                                 name, note, pin);
+                                 name, note, this.ghostButton(row), pin);
 
                 label.style.top = `${row.y - top + AXIS_PX}px`;
                 label.style.height = `${row.height}px`;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * timeline_link.js - the part of the address that says what the timeline shows beside its time: the chosen item, ghost
- * zones, idle tracks, pins, folded rows, their order
+ * zones (of all threads, or of some), idle tracks, pins, folded rows, their order
  *
  * Way of the data:  TimelineChoice, TimelineHit <-> [timeline_link] <-> ViewState
  *
  * "rows" has one word for each choice, with a dot between them: "g" ghost zones, "i" idle tracks, "w" arrows of wake-ups,
- * "pthread-3" a pin, "fprocess-1" a folded row, or an open one if there is "F": all are folded; "e" without tracks that
- * have nothing in the view, "mcpu-2-5_5" a moved track; "f~lanes%3A1" a row of a device; "0" is none of these.  "item" is
- * the lane and the begin.
+ * "xthread-3" ghost zones of a track the other way round, "pthread-3" a pin, "fprocess-1" a folded row, or an open one if
+ * there is "F": all are folded; "e" without tracks that have nothing in the view, "mcpu-2-5_5" a moved track; "f~lanes%3A1"
+ * a row of a device; "0" is none of these.  "item" is the lane and the begin.
  */
 
 import { recallTracks } from './timeline_labels.js';
@@ -49,6 +49,7 @@ function keyOfWord(word) {
 export function rowsOfChoice(choice) {
         const words = [...(choice.showsGhosts ? ['g'] : []), ...(choice.showsIdle ? ['i'] : []),
                        ...(choice.showsWakes ? ['w'] : []), ...(choice.isFolded ? ['F'] : []), ...(choice.hidesEmpty ? ['e'] : []),
+                       ...[...choice.ghosts].map((key) => `x${wordOfKey(key)}`),
                        ...choice.pinned.map((key) => `p${wordOfKey(key)}`), ...[...choice.closed].map((key) => `f${wordOfKey(key)}`),
                        ...[...choice.moved].map(([key, place]) => `m${wordOfKey(key)}-${String(place).replace('.', '_')}`)];
 
@@ -71,6 +72,7 @@ export function choiceOfRows(choice, rows) {
         choice.isFolded = words.includes('F');
         choice.hidesEmpty = words.includes('e');
         choice.pinned = [...new Set(keysOf('p'))];
+        choice.ghosts = new Set(keysOf('x'));
         choice.closed = new Set(keysOf('f'));
         choice.moved = new Map(words.flatMap((word) => {
                 const parts = /^m([a-z_]{1,16}-\d{1,12})-(\d{1,12}(?:_\d{1,12})?)$/.exec(word);

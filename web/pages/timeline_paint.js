@@ -370,7 +370,7 @@ function paintStates(frame, items, y, height) {
 
                 context.fillStyle = frame.colors[color];
                 context.fillRect(left, y + height - tall, width, tall);
-                if (share < 0.5 && width > 70 && items.count[i] === 1)
+                if (share < 0.5 && width > 70 && height > 10 && items.count[i] === 1)
                         paintStateName(frame, frame.model.stateName(items.what[i]), Math.max(0, left) + 3, y + 4, width - 6);
         }
 }

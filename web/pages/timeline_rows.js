@@ -8,6 +8,7 @@
 import { busiestOf, busyShareOf, deviceTree, isNodeKey, isOpenAtFirst, nodeKeysOf } from './device_tree.js';
 import { formatCount, formatShare } from './format.js';
 import { NO_NAME } from './model_checks.js';
+import { GROUP_LEAST, isGroupKey, packProcesses } from './process_groups.js';
 
 /**
  * @typedef {import('./device_tree.js').DeviceNode} DeviceNode
@@ -53,11 +54,13 @@ const OPENED = 'open:';
  * @typedef {{ kind: 'group'|'track', title: string, track: TrackOfModel|null, key: string, y: number, height: number,
  *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[],
  *             depth?: number, parent?: string, note?: string, fault?: string }} TimelineRow  `depth`, `parent`: among the lanes of a device
+ * @typedef {{ process: ProcessOfModel, tracks: TrackOfModel[] }} ProcessTracks
  * @typedef {{ showsGhosts: boolean, showsIdle: boolean, showsWakes: boolean, closed: Set<string>, pinned: string[],
- *             moved: Map<string, number>, path: { threads: number[], isFirst: boolean }|null, isFolded: boolean,
+ *             moved: Map<string, number>, ghosts: Set<string>, path: { threads: number[], isFirst: boolean }|null, isFolded: boolean,
  *             hidesEmpty: boolean, filter: string, sort: string, numbers: Map<string, number>,
  *             view: { from: number, to: number }, found: string }} TimelineChoice
- *         `path`: threads that are shown in any case; `closed`: with isFolded, what is open; `numbers`: by thread, for the sort;
+ *         `ghosts`: tracks for which showsGhosts is the other way round; `path`: threads that are shown in any case;
+ *         `closed`: with isFolded, what is open; `numbers`: by thread, for the sort;
  *         `view`: what hidesEmpty looks at; `found`: the track that is shown in any case
  */
 
@@ -67,11 +70,12 @@ function keyOfTrack(track) {
 }
 
 /**
- * The rows that may hide a track's lanes, from the outermost one: its process and itself.
+ * The rows that may hide a track's lanes, from the outermost one: its group of processes, its process and itself.
  * @param {TrackOfModel} track
  */
 export function keysAround(track) {
-        return [`process:${track.process}`, ...(track.kind === 'device' ? nodeKeysOf(track) : []), keyOfTrack(track)];
+        return [...(track.group ? [track.group] : []), `process:${track.process}`,
+                ...(track.kind === 'device' ? nodeKeysOf(track) : []), keyOfTrack(track)];
 }
 
 /**
@@ -98,8 +102,9 @@ export function isOnPath(choice, track) {
 }
 
 /** @type {Omit<TimelineChoice, 'showsGhosts'>} all is shown, in its own order */
-export const WHOLE_CHOICE = { showsIdle: false, showsWakes: false, closed: new Set(), pinned: [], moved: new Map(), path: null,
-        isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(), view: { from: 0, to: Infinity }, found: '' };
+export const WHOLE_CHOICE = { showsIdle: false, showsWakes: false, closed: new Set(), pinned: [], moved: new Map(), ghosts: new Set(),
+        path: null, isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(),
+        view: { from: 0, to: Infinity }, found: '' };
 
 /** @param {TimelineChoice} choice @param {TrackOfModel} track */
 function isWanted(choice, track) {
@@ -112,9 +117,40 @@ function isWanted(choice, track) {
 
 /** @param {TimelineChoice} choice @param {TrackOfModel} track */
 function isInView(choice, track) {
-        const { from, to } = choice.view;
+        return track.lanes.some((lane) => lane.items > 0 && isLaneInView(choice, lane));
+}
 
-        return track.lanes.some((lane) => lane.items > 0 && (lane.first_ns ?? 0) <= to && (lane.last_ns ?? Infinity) >= from);
+/** @param {TimelineChoice} choice @param {LaneOfModel} lane */
+function isLaneInView(choice, lane) {
+        return (lane.first_ns ?? 0) <= choice.view.to && (lane.last_ns ?? Infinity) >= choice.view.from;
+}
+
+/** @param {TimelineChoice} choice @param {TrackOfModel} track */
+export function showsGhostsOf(choice, track) {
+        return choice.showsGhosts !== choice.ghosts.has(keyOfTrack(track));
+}
+
+/** @param {TimelineChoice} choice @param {TrackOfModel} track @param {boolean} isShown */
+export function setGhostsOf(choice, track, isShown) {
+        if (isShown === choice.showsGhosts)
+                choice.ghosts.delete(keyOfTrack(track));
+        else
+                choice.ghosts.add(keyOfTrack(track));
+}
+
+/**
+ * Whether a lane has a row: ghost zones only as deep as the view has some, but all of a track that was looked for.
+ * @param {TraceModel} model
+ * @param {TimelineChoice} choice
+ * @param {TrackOfModel} track
+ * @returns {(lane: LaneOfModel) => boolean}
+ */
+function isShownLane(model, choice, track) {
+        const hasGhosts = showsGhostsOf(choice, track);
+        const isWhole = model.isLive || choice.found === keyOfTrack(track);
+
+        return (lane) => lane.items > 0 && lane.kind !== 'texts' &&
+                (lane.kind !== 'ghosts' || (hasGhosts && (isWhole || isLaneInView(choice, lane))));
 }
 
 /** @param {TimelineChoice} choice @param {string} key */
@@ -133,7 +169,7 @@ export function setOpen(choice, key, isOpen) {
                 choice.closed.add(key);
         else
                 choice.closed.delete(key);
-        if (isNodeKey(key) && isOpen && !choice.isFolded)
+        if ((isNodeKey(key) || isGroupKey(key)) && isOpen && !choice.isFolded)
                 choice.closed.add(OPENED + key);
         else
                 choice.closed.delete(OPENED + key);
@@ -215,14 +251,64 @@ export function timelineRows(model, choice) {
         for (const track of /** @type {TrackOfModel[]} */ (pinned))
                 put(trackRow(model, track, choice, true));
         putTracks(model, own.filter((one) => isWanted(choice, one)), choice, put);
-        for (const process of model.processes) {
-                const inside = (byProcess.get(process.id) ?? []).sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b));
+        /** @type {ProcessTracks[]} */
+        const processes = model.processes.map((process) => ({ process, tracks: (byProcess.get(process.id) ?? [])
+                .sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b)) }));
 
-                byProcess.delete(process.id);
-                if (inside.length > 0 && !(choice.hidesEmpty && !inside.some((track) => isWanted(choice, track))))
-                        putProcess(model, process, inside, choice, put);
-        }
+        putProcesses(model, processes.filter(({ tracks }) => tracks.length > 0 &&
+                !(choice.hidesEmpty && !tracks.some((track) => isWanted(choice, track)))), choice, put);
         return { rows, height: y };
+}
+
+/**
+ * Short processes of one name are one row, where the first of them is.
+ * @param {TraceModel} model
+ * @param {ProcessTracks[]} processes
+ * @param {TimelineChoice} choice
+ * @param {(row: TimelineRow) => void} put
+ */
+function putProcesses(model, processes, choice, put) {
+        /** @type {Map<string, ProcessTracks[]>} */
+        const groups = new Map();
+
+        for (const one of processes) {
+                const key = one.tracks[0].group ?? '';
+
+                if (!groups.has(key))
+                        groups.set(key, []);
+                groups.get(key)?.push(one);
+        }
+        for (const one of processes) {
+                const key = one.tracks[0].group ?? '';
+                const members = key === '' ? [] : groups.get(key) ?? [];
+
+                if (members.length < GROUP_LEAST)
+                        putProcess(model, one.process, one.tracks, choice, put);
+                else if (one === members[0])
+                        putGroup(model, key, members, choice, put);
+        }
+}
+
+/**
+ * @param {TraceModel} model
+ * @param {string} key
+ * @param {ProcessTracks[]} members
+ * @param {TimelineChoice} choice
+ * @param {(row: TimelineRow) => void} put
+ */
+function putGroup(model, key, members, choice, put) {
+        const isOpen = (!isClosed(choice, key) && (choice.isFolded || choice.closed.has(OPENED + key))) ||
+                members.some(({ tracks }) => tracks.some((track) => isOnPath(choice, track) || choice.found === keyOfTrack(track)));
+        const { strips, nAtOnce } = packProcesses(members.map(({ tracks }) => tracks));
+        const lanes = isOpen ? [] : strips.flatMap((strip, i) => strip.map(({ lane, track }) =>
+                ({ lane, track, y: 3 + i * (STRIP_PX + 1), height: STRIP_PX })));
+
+        put({ kind: 'group', title: `${formatCount(members.length)} processes of ${members[0].process.name}`, track: null, key, y: 0,
+              height: Math.max(TRACK_HEADER_PX + 2, isOpen ? 0 : 3 + strips.length * (STRIP_PX + 1) + TRACK_GAP_PX), isOpen,
+              isPinned: false, nHidden: 0, lanes, note: `at most ${formatCount(nAtOnce)} at a time` });
+        for (const { process, tracks } of isOpen ? members : [])
+                putProcess(model, process, tracks, choice, (row) =>
+                        put({ ...row, depth: (row.depth ?? 0) + 1, parent: row.parent ?? key }));
 }
 
 /** @param {TrackOfModel} track */
@@ -277,6 +363,16 @@ function putProcess(model, process, tracks, choice, put) {
         const busy = tracks.filter((track) => isWanted(choice, track));
         const isOpen = !isClosed(choice, key) || tracks.some((track) => isOnPath(choice, track));
 
+        /* A thread alone needs no heading. */
+        if (model.processes.length > 1 && tracks.length === 1 && tracks[0].kind === 'thread') {
+                const [track] = tracks;
+                const title = track.title === process.name ? titleOfProcess(process)
+                        : `${titleOfProcess(process)}: ${titleOfTrack(model, track)}`;
+
+                if (busy.length > 0)
+                        put({ ...trackRow(model, track, choice, false), title });
+                return;
+        }
         if (model.processes.length > 1)
                 put({ kind: 'group', title: titleOfProcess(process), track: null, key, y: 0,
                       height: TRACK_HEADER_PX + 2, isOpen, isPinned: false, nHidden: isOpen ? tracks.length - busy.length : tracks.length,
@@ -417,7 +513,8 @@ export function firstOfTrack(track) {
 export function openTrack(choice, track, kind) {
         keysAround(track).forEach((key) => setOpen(choice, key, true));
         choice.found = keyOfTrack(track);
-        choice.showsGhosts = choice.showsGhosts || kind === 'ghosts';
+        if (kind === 'ghosts')
+                setGhostsOf(choice, track, true);
 }
 
 /**
@@ -432,8 +529,7 @@ function trackRow(model, track, choice, isPinned) {
                 return loadRow(track, choice, isPinned);
         const key = keyOfTrack(track);
         const isOpen = !isClosed(choice, key);
-        const shown = [...track.lanes].filter((lane) => lane.items > 0 && lane.kind !== 'texts' &&
-                (choice.showsGhosts || lane.kind !== 'ghosts'))
+        const shown = track.lanes.filter(isShownLane(model, choice, track))
                 .sort((a, b) => (LANE_ORDER[a.kind] ?? 9) - (LANE_ORDER[b.kind] ?? 9) || a.depth - b.depth);
         let y = TRACK_TOP_PX[track.kind] ?? 4;
         /** @type {LaneRow[]} */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * timeline_tracks.js - which of many tracks are shown, and in which order: a filter by name, the sort, all folded, those
- * with nothing in the view hidden
+ * timeline_tracks.js - which of many tracks are shown, and in which order: a filter by name, pins for what passes it, the
+ * sort, all folded, those with nothing in the view hidden
  *
  * Way of the data:  a person, ViewState -> [timeline_tracks] -> TimelineChoice -> timeline_rows
  */
@@ -14,6 +14,8 @@ import { formatCount } from './format.js';
  * @typedef {import('./viewer.js').ViewState} ViewState
  */
 
+/** An address has room for so many, beside what else it says. */
+const PINS_MAX = 200;
 /** @type {[string, string][]} */
 const TRACK_SORTS = [['', 'by name'], ['cpu', 'by CPU time'], ['first', 'by first activity'], ['late', 'by time preempted']];
 /** The number of a row of `hyprof report --threads` by which a sort puts threads, the greatest first. */
@@ -36,9 +38,10 @@ export class TimelineTracks {
                 this.foldButton = button('Fold all', () => this.toggleFold(), { title: 'each track as one lane, each process as one row' });
                 this.emptyButton = button('Hide empty', () => this.toggleEmpty(), { title: 'tracks that have ended before the view, or ' +
                         'begin after it' });
+                this.pinButton = button('', () => this.pin(), { class: 'timeline-pins' });
                 this.words = el('span', { class: 'muted' });
-                this.element = el('span', { class: 'timeline-tracks' }, this.filter, this.sort, this.foldButton, this.emptyButton,
-                                  this.words);
+                this.element = el('span', { class: 'timeline-tracks' }, this.filter, this.sort, this.pinButton, this.foldButton,
+                                  this.emptyButton, this.words);
         }
 
         /** @param {KeyboardEvent} event */
@@ -55,6 +58,34 @@ export class TimelineTracks {
                         this.timeline.focus();
                         event.preventDefault();
                 }
+        }
+
+        /** Tracks that pass the filter, and are not pinned, as far as there is room for them. */
+        unpinned() {
+                const { choice, layout } = this.timeline;
+                const rows = choice.filter === '' ? [] : layout.rows.filter((row) => row.track && !row.isPinned);
+
+                return rows.slice(0, Math.max(0, PINS_MAX - choice.pinned.length));
+        }
+
+        /** Pins what passes the filter, and shows all again; without a filter, pins nothing any more. */
+        pin() {
+                const { choice } = this.timeline;
+
+                choice.pinned = choice.filter === '' ? [] : [...choice.pinned, ...this.unpinned().map((row) => row.key)];
+                this.timeline.labels.changed();
+                this.viewer.set({ filter: null });
+        }
+
+        sayPins() {
+                const { choice, layout } = this.timeline;
+                const n = this.unpinned().length;
+                const nLeft = choice.filter === '' ? 0 : layout.rows.filter((row) => row.track && !row.isPinned).length - n;
+
+                this.pinButton.hidden = n === 0 && (choice.filter !== '' || choice.pinned.length === 0);
+                this.pinButton.textContent = n > 0 ? `Pin ${formatCount(n)}` : 'Unpin all';
+                this.pinButton.title = n === 0 ? `${formatCount(choice.pinned.length)} tracks are pinned` : nLeft === 0
+                        ? 'puts the tracks that pass the filter on top' : `of more tracks than ${PINS_MAX} the first ones are put on top`;
         }
 
         toggleFold() {
@@ -114,6 +145,7 @@ export class TimelineTracks {
                 const isPart = choice.filter !== '' || choice.hidesEmpty;
                 const n = layout.rows.filter((row) => row.track).length;
 
+                this.sayPins();
                 setAttributes(this.foldButton, { 'aria-pressed': String(choice.isFolded) });
                 setAttributes(this.emptyButton, { 'aria-pressed': String(choice.hidesEmpty) });
                 fill(this.words, isPart ? `${formatCount(n)} of ${formatCount(this.viewer.model.tracks.length)} tracks` : '');
