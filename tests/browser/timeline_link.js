@@ -112,6 +112,50 @@ test('Back leads to the view before, and to what was chosen then', async () => {
         });
 });
 
+test('zooms leave a way back: each of them is a click', async () => {
+        await withPage('', async (page) => {
+                const crumbs = 'document.querySelector(".timeline-crumbs").innerText.replace(/\\s+/g, " ").trim()';
+                const zoomTo = async (from, to) => {
+                        await page.value(`${timeline}.showRange(${from}, ${to})`);
+                        await page.until(`${timeline}.stateTimer === 0`);
+                };
+                assert.strictEqual(await page.value(crumbs), '');
+                await zoomTo(1e9, 2e9);
+                await zoomTo(1.1e9, 1.3e9);
+                await zoomTo(1.11e9, 1.29e9); // a small step: no crumb of its own
+                await zoomTo(1.2e9, 1.21e9);
+                assert.strictEqual(await page.value(crumbs), '› 1.00 s › 180 ms › 10.0 ms');
+                await zoomTo(1.22e9, 1.23e9); // beside
+                assert.strictEqual(await page.value(crumbs), '› 1.00 s › 180 ms › 10.0 ms');
+                await page.click('.timeline-crumbs button', '1.00 s');
+                await page.until(`${timeline}.from === 1e9 && ${timeline}.to === 2e9 && ${timeline}.stateTimer === 0`);
+                assert.strictEqual(await page.value(crumbs), '› 1.00 s');
+                await page.press('Home');
+                await page.until(`${crumbs} === ''`);
+        });
+        await withPage('#view_from=100000000&view_to=300000000', async (page) => {
+                assert.match(await page.value('document.querySelector(".timeline-crumbs").innerText'), /^\s*› 200 ms$/);
+        });
+});
+
+test('a link has the filter, the sort, ghost zones of one thread, all folded, what is hidden', async () => {
+        let hash;
+        let seen;
+        await withPage('#sort=first&filter=worker*', async (page) => {
+                await page.click('.timeline-tracks button', 'Hide empty');
+                await page.click('.timeline-tracks button', 'Fold all');
+                await page.value(`${timeline}.labels.toggleOpen('process:1')`);
+                await page.click('button[aria-label="ghost zones of worker 1 4243"]', 'ƒ');
+                await page.until('/xthread/.test(location.hash)');
+                hash = await page.value('location.hash');
+                seen = await page.value(shown);
+        });
+        assert.ok(seen.rows.every(([title]) => /worker|game|helper/.test(title)), JSON.stringify(seen.rows));
+        await withPage(hash, async (page) => {
+                assert.deepStrictEqual(await page.value(shown), seen);
+        });
+});
+
 test('a step right after a movement is one step: Back leads to the view that was moved to', async () => {
         await withPage('', async (page) => {
                 const all = await viewOf(page);

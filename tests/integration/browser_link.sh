@@ -3,7 +3,7 @@
 # An address of the timeline in a browser: it shows the same to others, foreign ranges are cut, Back leads to the view before
 set -eu
 . tests/tap.sh
-plan 5
+plan 7
 need node chromium
 . tests/browser/run_node.sh
 

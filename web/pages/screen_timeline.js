@@ -16,13 +16,14 @@ import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
 import { paintWakerOf, TimelineArrows } from './timeline_arrows.js';
 import { TimelineCauses } from './timeline_causes.js';
-import { hitOfLane } from './timeline_hits.js';
+import { TimelineCrumbs } from './timeline_crumbs.js';
+import { hitOfLane, lanesAt } from './timeline_hits.js';
 import { TimelineLabels } from './timeline_labels.js';
 import { TimelineLaunches } from './timeline_launches.js';
 import { legendLine } from './timeline_legend.js';
 import { itemOfHit, rowsOfChoice, TimelineLink } from './timeline_link.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
-import { clampTo, TimelineOverview } from './timeline_overview.js';
+import { TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
 import { PATH_OF_RUN, TimelinePath } from './timeline_path.js';
 import { isIdleTrack, NO_LANE, rowsBetween, timelineRows, WHOLE_CHOICE } from './timeline_rows.js';
@@ -47,9 +48,6 @@ import { WaitTip } from './wait_tip.js';
 const LEAST_VIEW_NS = 20;
 const KEYBOARD_STEP = 0.15;
 const ZOOM_STEP = 0.7;
-/** A pinch on a trackpad comes as a wheel with Ctrl, in small steps. */
-const PINCH_BASE = 1.01;
-const WHEEL_BASE = 1.0016;
 const STATE_AFTER_MS = 250;
 
 export class TimelineScreen {
@@ -110,6 +108,7 @@ export class TimelineScreen {
                 this.arrows = new TimelineArrows(this);
                 this.search = new TimelineSearch(this);
                 this.tracks = new TimelineTracks(this);
+                this.crumbs = new TimelineCrumbs(this);
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
@@ -122,6 +121,7 @@ export class TimelineScreen {
                               button('+', () => this.zoomAtMiddle(ZOOM_STEP), { title: 'zoom in (+)', 'aria-label': 'Zoom in' }),
                               button('−', () => this.zoomAtMiddle(1 / ZOOM_STEP), { title: 'zoom out (-)', 'aria-label': 'Zoom out' })),
                            button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
+                           this.crumbs.element,
                            this.ghostButton, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
                            this.notes.button, this.part, this.tracks.element, this.arrows.note, this.note),
                         legendLine(viewer), this.notes.list,
@@ -129,7 +129,6 @@ export class TimelineScreen {
                            this.panel.element), this.tip);
                 this.touch = new TimelineTouch(this);
                 this.scroll.addEventListener('scroll', () => this.draw());
-                this.canvas.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
                 this.canvas.addEventListener('pointerdown', (event) => this.onDown(event));
                 this.canvas.addEventListener('pointermove', (event) => this.onMove(event));
                 this.canvas.addEventListener('pointerleave', () => this.hover(null));
@@ -146,6 +145,7 @@ export class TimelineScreen {
         /** @param {ViewState} state */
         show(state) {
                 this.link.followView(state);
+                this.crumbs.follow();
                 this.tracks.follow(state);
                 this.search.follow();
                 this.path.follow(state);
@@ -443,24 +443,6 @@ export class TimelineScreen {
                 return this.from + place.x / place.width * (this.to - this.from);
         }
 
-        /** @param {WheelEvent} event */
-        onWheel(event) {
-                event.preventDefault();
-                this.measureDelay(event);
-                if (event.shiftKey) {
-                        this.scroll.scrollTop += event.deltaY || event.deltaX;
-                        return;
-                }
-                if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-                        const step = event.deltaX / this.placeOf(event).width * (this.to - this.from);
-
-                        this.showRange(this.from + step, this.to + step);
-                        return;
-                }
-                this.zoom(Math.pow(event.ctrlKey ? PINCH_BASE : WHEEL_BASE, clampTo(event.deltaY, event.ctrlKey ? -64 : -400,
-                        event.ctrlKey ? 64 : 400)), this.timeOf(event));
-        }
-
         /** @param {PointerEvent} event */
         onDown(event) {
                 if (event.button !== 0 || this.touch.isSecond(event))
@@ -537,17 +519,15 @@ export class TimelineScreen {
                 const y = place.y - AXIS_PX + (this.scroll.scrollTop);
                 const row = place.y < AXIS_PX ? undefined
                         : this.layout.rows.find((one) => y >= one.y && y < one.y + one.height);
-                const lane = row?.lanes.find((one) => y >= one.y - 1 && y < one.y + one.height + 1);
                 const ns = this.timeOf(event);
-                const hit = row && lane ? this.hitOf(row, lane, ns) : null;
 
-                if (hit || !row || !lane)
-                        return hit;
-                /* Lanes of processes that followed each other have one place. */
-                const over = row.lanes.find((one) => one.y === lane.y && one !== lane && (one.lane.kind === 'unrecorded' ||
-                        (row.kind === 'group' && (one.lane.first_ns ?? 0) <= ns && (one.lane.last_ns ?? Infinity) >= ns)));
+                for (const lane of row ? lanesAt(row, y, ns) : []) {
+                        const hit = this.hitOf(/** @type {TimelineRow} */ (row), lane, ns);
 
-                return over ? this.hitOf(row, over, ns) : null;
+                        if (hit)
+                                return hit;
+                }
+                return null;
         }
 
         /** @param {TimelineRow} row @param {LaneRow} lane @param {number} ns */

@@ -27,6 +27,20 @@ import { NO_LANE } from './timeline_rows.js';
  */
 
 /**
+ * lanesAt() - the lanes of a row at a height: the first one, and what lies over it: other programs on a CPU, in a group
+ * the lanes of processes that followed each other
+ * @param {TimelineRow} row
+ * @param {number} y
+ * @param {number} ns
+ */
+export function lanesAt(row, y, ns) {
+        const first = row.lanes.find((one) => y >= one.y - 1 && y < one.y + one.height + 1);
+
+        return row.lanes.filter((one) => one === first || (one.y === first?.y && (one.lane.kind === 'unrecorded' ||
+                (row.kind === 'group' && (one.lane.first_ns ?? 0) <= ns && (one.lane.last_ns ?? Infinity) >= ns))));
+}
+
+/**
  * hitOfLane() - an item that is narrower than a few pixels can also be hit a little beside it
  * @param {LaneCache} cache
  * @param {HitView} view

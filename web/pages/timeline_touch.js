@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * timeline_touch.js - two fingers on the timeline: apart and together zooms, both together move
+ * timeline_touch.js - the wheel and two fingers on the timeline: apart and together zooms, both together move
  *
- * Way of the data:  pointer events of the canvas -> [timeline_touch] -> TimelineScreen.showRange()
+ * Way of the data:  wheel and pointer events of the canvas -> [timeline_touch] -> TimelineScreen.showRange()
  */
+
+import { clampTo } from './timeline_overview.js';
 
 /** @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen */
 /** @typedef {{ x: number, y: number }} Place in the canvas */
 
 /** Fingers that are closer count as if they were so far apart. */
 const LEAST_APART_PX = 24;
+/** A pinch on a trackpad comes as a wheel with Ctrl, in small steps. */
+const PINCH_BASE = 1.01;
+const WHEEL_BASE = 1.0016;
 
 export class TimelineTouch {
         /** @param {TimelineScreen} screen */
@@ -21,9 +26,30 @@ export class TimelineTouch {
                 this.isPinched = false;
                 this.start = { time: 0, apart: 1, length: 1, y: 0, top: 0 };
                 const { canvas } = screen;
+                canvas.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
                 canvas.addEventListener('pointermove', (event) => this.onMove(event));
                 canvas.addEventListener('pointerup', (event) => this.fingers.delete(event.pointerId));
                 canvas.addEventListener('pointercancel', (event) => this.fingers.delete(event.pointerId));
+        }
+
+        /** @param {WheelEvent} event */
+        onWheel(event) {
+                const { screen } = this;
+
+                event.preventDefault();
+                screen.measureDelay(event);
+                if (event.shiftKey) {
+                        screen.scroll.scrollTop += event.deltaY || event.deltaX;
+                        return;
+                }
+                if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+                        const step = event.deltaX / screen.placeOf(event).width * (screen.to - screen.from);
+
+                        screen.showRange(screen.from + step, screen.to + step);
+                        return;
+                }
+                screen.zoom(Math.pow(event.ctrlKey ? PINCH_BASE : WHEEL_BASE, clampTo(event.deltaY, event.ctrlKey ? -64 : -400,
+                        event.ctrlKey ? 64 : 400)), screen.timeOf(event));
         }
 
         /**
