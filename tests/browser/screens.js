@@ -251,7 +251,8 @@ test('flame graph: search, zoom by keyboard, other shapes and metrics', async ()
                 await page.press('Enter');
                 await page.untilText(here + ' .flame-words', /^(?!all:).*\d/);
                 for (const [key, value, words] of [['shape', 'inverted', /By function/], ['shape', 'zones', /Calls/],
-                        ['shape', 'sandwich', /Choose a function/], ['metric', 'off_cpu', /Waiting, by call stack/]]) {
+                        ['shape', 'sandwich', /Choose a function/], ['metric', 'off_cpu', /Waiting, by call stack/],
+                        ['metric', 'wall', /on CPUs \(samples of .* waiting, [^]*Wall time of all threads/]]) {
                         await choose(key, value);
                         await page.untilText(here, words);
                         await untilReady(page);

@@ -178,6 +178,7 @@ export function csvOf(columns, rows) {
  * @property {number} value       total, in the unit of the tree
  * @property {number} self
  * @property {number|null} before the total on the other side of a comparison; null = nothing is compared
+ * @property {number} [waiting]    of the total: threads did not run; only of a tree of the wall time
  * @property {CallNode[]} children
  * @property {CallNode|null} parent
  * @property {AnswerRow} row

@@ -5,7 +5,8 @@
  * Way of the data:  flame_layout -> [flame_graph] -> the screens Flame graph, Zones, Functions, Diff
  *
  * The root is at the top.  A box in focus fills the width; those around it stay above.  With `before` in the nodes the
- * color and a sign say what became more (+, red) or less (-, blue).
+ * color and a sign say what became more (+, red) or less (-, blue).  With `waiting` the color is warm for time on a CPU,
+ * blue for waiting and preempted, and between them for both.
  */
 
 import { isDarkPage, nameColorOf, themeColors } from './colors.js';
@@ -32,6 +33,17 @@ const FLAME_ROWS_MAX = 400;
  * @property {string} [openWords]                   what that does
  * @property {string} [otherWords]                  words for the values in `before`; default "before"
  */
+
+/** From orange, on a CPU, to blue, waiting. */
+const WALL_COLORS = { light: [[245, 178, 102], [140, 178, 232]], dark: [[138, 79, 24], [43, 79, 133]] };
+
+/** @param {number} waiting the share @param {boolean} isDark */
+function wallColors(waiting, isDark) {
+        const [warm, cool] = isDark ? WALL_COLORS.dark : WALL_COLORS.light;
+
+        return { fill: `rgb(${warm.map((one, i) => Math.round(one + (cool[i] - one) * waiting)).join(' ')})`,
+                 ink: isDark ? '#f2f2f2' : '#111' };
+}
 
 export class FlameGraph {
         /** @param {FlameGraphOptions} options */
@@ -61,7 +73,9 @@ export class FlameGraph {
                                   el('div', { class: 'data-tools' }, el('h3', {}, options.name), this.field, this.matches, reset,
                                      options.root.before === null ? null
                                              : el('span', { class: 'muted' },
-                                                  `+ red: more than ${options.otherWords ?? 'before'}, - blue: less`)),
+                                                  `+ red: more than ${options.otherWords ?? 'before'}, - blue: less`),
+                                     options.root.waiting === undefined ? null
+                                             : el('span', { class: 'muted' }, 'orange: on a CPU, blue: waiting or preempted, mixed: both')),
                                   this.words, el('div', { class: 'flame-pane' }, this.canvas));
                 this.canvas.addEventListener('pointermove', (event) => this.hover(event));
                 this.canvas.addEventListener('click', (event) => this.click(event));
@@ -178,6 +192,8 @@ export class FlameGraph {
                         return { fill: this.colors.accent, ink: this.colors['on-accent'] };
                 const growth = this.growthOf(node);
 
+                if (node.waiting !== undefined)
+                        return wallColors(node.value > 0 ? node.waiting / node.value : 0, isDarkPage());
                 if (isNumber(node.row.ratio))
                         return { fill: `hsl(${Math.round(5 + 70 * Math.min(3, node.row.ratio))} 65% 78%)`, ink: '#111' };
                 if (growth === null)
@@ -205,6 +221,8 @@ export class FlameGraph {
                         parts.push(`${this.options.otherWords ?? 'before'} ${format(node.before)}`);
                 if (isNumber(node.row.ratio))
                         parts.push(`${node.row.ratio.toFixed(2)} instructions per cycle`);
+                if (node.waiting !== undefined && node.waiting > 0)
+                        parts.push(`${formatShare(node.value > 0 ? node.waiting / node.value : 0)} of it not running`);
                 if (node.module)
                         parts.push(node.module);
                 return `${this.signOf(node)}${node.name}: ${parts.join(', ')}`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * screen_flame.js - the flame graph of all, a thread, a zone, a part of its instances, or a function; by time on a CPU,
- * any counter, instructions per cycle, waiting, or bytes
+ * any counter, instructions per cycle, waiting, both as wall time, or bytes
  */
 
 import { AnswerScreen, filterOf } from './answer_screen.js';
@@ -10,6 +10,7 @@ import { button, el } from './dom.js';
 import { FlameGraph } from './flame_graph.js';
 import { setRatios } from './flame_layout.js';
 import { formatBytes, formatCount, formatDuration, formatShare, isNumber } from './format.js';
+import { wallTree } from './wall_tree.js';
 
 /**
  * @typedef {import('./answer_screen.js').Question} Question
@@ -46,7 +47,8 @@ export class FlameScreen extends AnswerScreen {
         metricChoices() {
                 return [['', 'time, or the event\'s count'], ...(/** @type {[string, string][]} */ (
                         this.eventsOfIpc() ? [['ipc', 'instructions per cycle']] : [])),
-                        ['off_cpu', 'waiting'], ['bytes', 'bytes allocated'], ['live', 'bytes never freed']];
+                        ['off_cpu', 'waiting'], ['wall', 'wall time: on a CPU and waiting'],
+                        ['bytes', 'bytes allocated'], ['live', 'bytes never freed']];
         }
 
         /** The events that count cycles and instructions; null if one of them was not recorded. */
@@ -79,6 +81,8 @@ export class FlameScreen extends AnswerScreen {
 
                 if (state.metric === 'off_cpu')
                         return { question: 'off_cpu', params };
+                if (state.metric === 'wall')
+                        return { question: 'off_cpu', params: { ...params, ...this.allRows() } };
                 if (state.metric === 'bytes' || state.metric === 'live')
                         return { question: 'memory', params };
                 if (state.metric === 'ipc')
@@ -97,6 +101,8 @@ export class FlameScreen extends AnswerScreen {
         draw(answer, state) {
                 if (state.metric === 'off_cpu')
                         return this.drawStacks(answer, 'places', 'total_ns', 'Waiting, by call stack', formatDuration);
+                if (state.metric === 'wall')
+                        return this.drawWall(answer, state);
                 if (state.metric === 'bytes')
                         return this.drawStacks(answer, 'sites', 'bytes', 'Bytes allocated', formatBytes);
                 if (state.metric === 'live')
@@ -109,6 +115,63 @@ export class FlameScreen extends AnswerScreen {
                 if (state.shape === 'inverted' || state.shape === 'sandwich')
                         return this.drawTree(answer, 'bottom_up', state.shape === 'sandwich' ? 'Callers' : 'By function', state);
                 return this.drawTree(answer, 'top_down', 'Calls', state);
+        }
+
+        /**
+         * All rows of a table: a file without a server has them as they are.
+         * @returns {{ [key: string]: string }}
+         */
+        allRows() {
+                return this.viewer.model.file ? {} : { top: '0' };
+        }
+
+        /**
+         * Time on a CPU and waiting in one; the samples come later than the waits.
+         * @param {Answer} offCpu
+         * @param {ViewState} state
+         */
+        drawWall(offCpu, state) {
+                const place = el('div', {}, el('p', { class: 'muted' }, 'Samples are read …'));
+
+                this.makeWall(offCpu, state).then((parts) => place.replaceChildren(...parts), (error) =>
+                        place.replaceChildren(el('p', {}, `${error.message}`)));
+                return [place];
+        }
+
+        /** @param {Answer} offCpu @param {ViewState} state */
+        async makeWall(offCpu, state) {
+                const { source } = this.viewer;
+                const params = filterOf(state);
+                const [calls, { onCpu_ns, words }] = await Promise.all([source.answer('top_down', params, {}), this.timeOnCpus(params)]);
+                const places = answerRows(offCpu, 'places');
+                const lost = offCpu.waiting_ns - places.reduce((sum, row) => sum + row.total_ns, 0);
+
+                this.text = state.text ?? '';
+                this.graph = new FlameGraph({ name: 'Wall time of all threads', format: formatDuration, search: this.text,
+                                              root: wallTree(answerRows(calls, 'top_down'), onCpu_ns, offCpu, places),
+                                              onOpen: (node) => node.handle && this.viewer.set({ screen: 'source',
+                                                                                                  function: node.handle }) });
+                return [el('p', { class: 'muted' }, `${formatDuration(onCpu_ns)} on CPUs (${words}), ` +
+                        `${formatDuration(offCpu.waiting_ns)} waiting, ${formatDuration(offCpu.preempted_ns ?? 0)} preempted` +
+                        (lost > offCpu.waiting_ns * 0.001 ? `; ${formatDuration(lost)} of the waiting is in rows that were left out` : '')),
+                        this.graph.element];
+        }
+
+        /**
+         * The time that samples stand for: their weight, if they measure time, else what context switches say.
+         * @param {{ [key: string]: string }} params
+         */
+        async timeOnCpus(params) {
+                const { source } = this.viewer;
+                const whole = await source.answer('overview', params, {});
+                const event = answerRows(whole, 'sample_events').find((row) => row.shown) ?? {};
+
+                if (event.unit === 'ns')
+                        return { onCpu_ns: event.weight, words: `samples of ${event.name}` };
+                const threads = answerRows(await source.answer('threads', { ...params, ...this.allRows() }, {}), 'threads');
+
+                return { onCpu_ns: threads.reduce((sum, row) => sum + (row.on_cpu_ns ?? 0), 0),
+                         words: `by context switches, divided by ${event.name ?? 'samples'}` };
         }
 
         /** @param {Answer} answer @param {string} key @param {string} name @param {ViewState} state */
