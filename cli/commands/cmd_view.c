@@ -29,7 +29,7 @@ static const struct option_row option_rows[] = {
         { LETTER_PORT, "port", "N", "serve on this port of 127.0.0.1; default: any" },
         { LETTER_NO_OPEN, "no-open", NULL, "do not start a browser: only print the address" },
         { LETTER_BEFORE, "before", "TRACE",
-          "with --after: compare, this is the recording from before a change" },
+          "with --after: compare, as BEFORE AFTER; this is the recording from before a change" },
         { LETTER_AFTER, "after", "TRACE", "with --before: the recording from after the change" },
         { LETTER_FOLLOW, "follow", NULL, "TRACE is still being recorded: show it as it grows" },
         SOURCE_OPTION_ROW,
@@ -40,13 +40,13 @@ static const struct option_row option_rows[] = {
 
 static const struct option_table table = {
         .command = "hyprof view",
-        .operands = "[TRACE]",
-        .n_operands_max = 1,
-        .stray_advice = "hyprof view --before A --after B, which compares two traces",
+        .operands = "[TRACE | BEFORE AFTER]",
+        .n_operands_max = 2,
+        .stray_advice = "hyprof view BEFORE AFTER, which compares two traces",
         .about =
-                "Shows a trace in the browser: a timeline, tables, flame graphs, source, and the changes between\n"
-                "two traces.  Serves the pages on 127.0.0.1 until Ctrl-C, to the browser of this user alone.\n"
-                "TRACE is a file; default: " OPTION_DEFAULT_TRACE "; - is standard input,\n"
+                "Shows a trace in the browser: a timeline, tables, flame graphs, source; or two traces side by side,\n"
+                "and the changes between them.  Serves the pages on 127.0.0.1 until Ctrl-C, to the browser of this\n"
+                "user alone.  TRACE is a file; default: " OPTION_DEFAULT_TRACE "; - is standard input,\n"
                 "which is shown as it comes.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
@@ -104,29 +104,40 @@ static int check(const struct arguments *args, const struct common_options *comm
         if (!args->before != !args->after) {
                 complain("error: %s without %s: a comparison has two traces",
                          args->before ? "--before" : "--after", args->before ? "--after" : "--before");
-                complain_try("hyprof view --before A --after B");
+                complain_try("hyprof view BEFORE AFTER");
                 return -EINVAL;
         }
         if (args->before && has_trace) {
                 complain("error: a trace beside --before and --after");
-                complain_try("hyprof view --before A --after B");
+                complain_try("hyprof view BEFORE AFTER");
                 return -EINVAL;
         }
         if (args->before && args->follows) {
                 complain("error: --follow: a comparison is of two recordings that are over");
-                complain_try("hyprof view --before A --after B");
+                complain_try("hyprof view BEFORE AFTER");
                 return -EINVAL;
         }
         return 0;
 }
 
+/* Two operands are what the options say. */
+static void take_pair(struct arguments *args, struct common_options *common)
+{
+        if (common->n_operands != 2 || common->trace || args->before || args->after)
+                return;
+        args->before = common->operands[0];
+        args->after = common->operands[1];
+        common->n_operands = 0;
+}
+
 static int run(void *context, struct common_options *common)
 {
-        const struct arguments *args = context;
+        struct arguments *args = context;
         struct viewer_start start = {
                 .port = args->port, .no_open = args->no_open, .quiet = common->quiet, .follows = args->follows
         };
 
+        take_pair(args, common);
         if (check(args, common) < 0)
                 return EXIT_STATUS_USAGE;
         if (!args->before && common_options_take_trace(common) < 0)

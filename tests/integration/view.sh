@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 72
+plan 79
 need curl jq python3
 export no_proxy='*' XDG_STATE_HOME="$TMPDIR/state"
 
@@ -109,6 +109,7 @@ holds 'up to it in one piece' sh -c "curl -s -d '@$TMPDIR/longest' '${url}keep?n
 holds 'a question that is none' serves 400 'answer?question=rm'
 holds "a command's complaint comes as JSON" sh -c "curl -s '${url}answer?question=functions&thread=nobody' | jq -e '.error | length > 0'"
 holds 'a comparison needs two traces' serves 400 'answer?question=diff'
+holds 'so does what is before' serves 404 before/model
 
 # As many connections as there may be, of a program that says nothing; it hangs up, or waits until the server does.
 idle() { # "close" or "wait"
@@ -155,8 +156,16 @@ wait "$pid" || true
 holds 'the index was kept' sh -c "ls '$XDG_CACHE_HOME'/hyprof/timeline/*.* >/dev/null"
 holds 'and no part of one' sh -c "! ls '$XDG_CACHE_HOME'/hyprof/timeline/*.part 2>/dev/null"
 cp "$trace" "$TMPDIR/t.hyp"
-start --before "$trace" --after "$TMPDIR/t.hyp"
+"$BUILD/tools/made_trace" many "$TMPDIR/before.hyp" 200 200
+start "$TMPDIR/before.hyp" "$TMPDIR/t.hyp"
 holds 'two traces are compared' serves 200 'answer?question=diff'
+duration_of() { curl -s "${url}$1" | jq .duration_ns; }
+holds 'each has its model' test "$(duration_of before/model)" != "$(duration_of model)"
+holds 'and its lanes' serves 200 'before/lanes?from=0&to=1000&bucket=4&ids=0'
+holds 'and its notes' same 200 "$(status -d '["before"]' "${url}before/keep?name=notes")"
+holds 'which are not those of the other' sh -c "curl -s '${url}before/kept' | jq -e '.notes == \"[\\\"before\\\"]\"' && curl -s '${url}kept' | jq -e '.notes != \"[\\\"before\\\"]\"'"
+holds 'answers say by themselves whom they are about' serves 404 'before/answer?question=functions'
+holds 'and pages are those of both' serves 404 before/page.js
 children=$(pgrep -P "$pid")
 kill -TERM "$pid"
 wait "$pid" || true

@@ -181,6 +181,36 @@ START_LOOP_TEST(addresses_are_judged, 0, 42)
 }
 END_TEST
 
+/* One folder names the trace before; pages and answers have none of their own there. */
+START_TEST(the_trace_before)
+{
+        struct web_request *request = malloc(sizeof(*request));
+        const struct web_request_head head = { .method = "GET",
+                                               .host = HOST,
+                                               .target = PREFIX "before/model" };
+
+        ck_assert_ptr_nonnull(request);
+        ck_assert_int_eq(web_request_parse(request, &site, &head, NULL), 200);
+        ck_assert_int_eq(request->kind, WEB_REQUEST_MODEL);
+        ck_assert_int_eq(request->side, WEB_SIDE_BEFORE);
+        web_request_deinit(request);
+        free(request);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "before/kept"), 200);
+        ck_assert_int_eq(judge("POST", HOST, PREFIX "before/keep?name=notes"), 200);
+        ck_assert_int_eq(judge_head((struct web_request_head){ .method = "POST",
+                                                               .host = HOST,
+                                                               .origin = "null",
+                                                               .target = PREFIX "before/keep?name=notes" }),
+                         403);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "before/answer?question=functions"), 404);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "before/jobs"), 404);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "before/shell.js"), 404);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "before/"), 404);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "before/before/model"), 404);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "after/model"), 404);
+}
+END_TEST
+
 START_TEST(more_lanes_than_the_bound)
 {
         char *target = malloc(16384);

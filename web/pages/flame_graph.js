@@ -194,14 +194,20 @@ export class FlameGraph {
 
                 if (node.waiting !== undefined)
                         return wallColors(node.value > 0 ? node.waiting / node.value : 0, isDarkPage());
+
+                const isDark = isDarkPage();
+                const ink = isDark ? '#f4f4f4' : '#111';
+
                 if (isNumber(node.row.ratio))
-                        return { fill: `hsl(${Math.round(5 + 70 * Math.min(3, node.row.ratio))} 65% 78%)`, ink: '#111' };
+                        return { fill: `hsl(${Math.round(5 + 70 * Math.min(3, node.row.ratio))} ${isDark ? '55% 28%' : '65% 78%'})`, ink };
                 if (growth === null)
                         return this.colorOf(node.module || node.name);
                 const strength = Math.min(1, Math.abs(growth) * 4);
                 const hue = growth > 0 ? 5 : 215;
 
-                return { fill: `hsl(${hue} ${Math.round(20 + 60 * strength)}% ${Math.round(90 - 25 * strength)}%)`, ink: '#111' };
+                const lightness = Math.round(isDark ? 20 + 20 * strength : 90 - 25 * strength);
+
+                return { fill: `hsl(${hue} ${Math.round(20 + 60 * strength)}% ${lightness}%)`, ink };
         }
 
         /** @param {string} name */

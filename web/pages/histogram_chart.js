@@ -5,12 +5,13 @@
  * Way of the data:  answers: rows from_ns, to_ns, count, total_ns -> [histogram_chart] -> the screen Zones
  *
  * One axis has durations; the other has the number of instances, or the time that they took together.
- * Each is linear or logarithmic.  A second histogram can be laid over the first.
+ * Each is linear or logarithmic.  A second histogram can be laid over the first; both are then in shares of their own
+ * instances, or of their own time, unless numbers are asked for.
  */
 
 import { themeColors } from './colors.js';
 import { el } from './dom.js';
-import { formatCount, formatDuration, parseDuration, roundStep } from './format.js';
+import { formatCount, formatDuration, formatShare, parseDuration, roundStep } from './format.js';
 
 const HISTOGRAM_WIDTH = 760;
 const HISTOGRAM_HEIGHT = 180;
@@ -23,19 +24,35 @@ const HISTOGRAM_LEFT = 62;
 /**
  * histogramPlaces() - bins as boxes in the unit square
  * @param {HistogramBin[]} bins
- * @param {{ isLogX: boolean, isLogY: boolean, isTime: boolean, from: number, to: number, most: number }} axes
+ * @param {{ isLogX: boolean, isLogY: boolean, isTime: boolean, isShare: boolean, from: number, to: number, most: number }} axes
  */
 function histogramPlaces(bins, axes) {
         /** @param {number} ns */
         const x = (ns) => histogramX(ns, axes);
         /** @param {number} value */
-        const y = (value) => value <= 0 ? 0 : axes.isLogY ? Math.log(1 + value) / Math.log(1 + axes.most) : value / axes.most;
+        const y = (value) => value <= 0 ? 0 : axes.isLogY ? Math.log(1 + value * scale) / Math.log(1 + axes.most * scale)
+                : value / axes.most;
+        const values = histogramValues(bins, axes);
+        /* A logarithm needs whole instances: the least share counts as one. */
+        const scale = axes.isShare ? 1 / Math.min(...values.filter((value) => value > 0), axes.most) : 1;
 
-        return bins.map((bin) => {
-                const value = axes.isTime ? histogramTime(bin) : bin.count;
+        return bins.map((bin, i) => {
+                const value = values[i];
 
                 return { bin, x: x(bin.from_ns), width: x(bin.to_ns) - x(bin.from_ns), height: y(value), value };
         });
+}
+
+/**
+ * How tall the bins are: instances or time, as numbers or as shares of all in these bins.
+ * @param {HistogramBin[]} bins
+ * @param {{ isTime: boolean, isShare: boolean }} axes
+ */
+function histogramValues(bins, { isTime, isShare }) {
+        const values = bins.map((bin) => isTime ? histogramTime(bin) : bin.count);
+        const all = isShare ? values.reduce((sum, value) => sum + value, 0) : 1;
+
+        return all > 0 ? values.map((value) => value / all) : values;
 }
 
 /** @param {HistogramBin} bin */
@@ -107,6 +124,7 @@ export class HistogramChart {
                 this.isLogX = true;
                 this.isLogY = false;
                 this.isTime = false;
+                this.isShare = options.over !== undefined;
                 this.selected = options.selected ?? null;
                 this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { tabindex: '0', role: 'img' }));
                 this.canvas.style.width = `${this.width}px`;
@@ -135,7 +153,11 @@ export class HistogramChart {
                 };
                 const logX = toggle('logarithmic durations', () => { this.isLogX = !this.isLogX; });
 
-                /** @type {HTMLInputElement} */ (logX.firstChild).checked = true;
+                const share = this.options.over ? toggle('shares', () => { this.isShare = !this.isShare; }) : null;
+
+                for (const label of [logX, share])
+                        if (label)
+                                /** @type {HTMLInputElement} */ (label.firstChild).checked = true;
                 const clear = el('button', { type: 'button' }, 'clear selection');
                 clear.addEventListener('click', () => this.select(null));
                 this.from = el('input', { type: 'text', size: '9', 'aria-label': 'select from this duration',
@@ -145,14 +167,14 @@ export class HistogramChart {
                         input.addEventListener('change', () => this.selectTyped());
                 return el('div', { class: 'data-tools' }, logX,
                           toggle('logarithmic height', () => { this.isLogY = !this.isLogY; }),
-                          toggle('time instead of count', () => { this.isTime = !this.isTime; }), this.from, this.to, clear);
+                          toggle('time instead of count', () => { this.isTime = !this.isTime; }), share, this.from, this.to, clear);
         }
 
         axes() {
                 const all = [...this.options.bins, ...(this.options.over ?? [])];
-                const values = all.map((bin) => this.isTime ? histogramTime(bin) : bin.count);
+                const values = [this.options.bins, this.options.over ?? []].flatMap((bins) => histogramValues(bins, this));
 
-                return { isLogX: this.isLogX, isLogY: this.isLogY, isTime: this.isTime,
+                return { isLogX: this.isLogX, isLogY: this.isLogY, isTime: this.isTime, isShare: this.isShare,
                          from: Math.min(...all.map((bin) => bin.from_ns), Infinity),
                          to: Math.max(...all.map((bin) => bin.to_ns), 1), most: Math.max(...values, 1e-9) };
         }
@@ -170,9 +192,9 @@ export class HistogramChart {
 
                 context.scale(scale, scale);
                 this.drawSelection(context, axes);
-                this.drawBins(context, this.options.bins, axes, colors.accent, false);
+                this.drawBins(context, this.options.bins, axes, colors.accent);
                 if (this.options.over)
-                        this.drawBins(context, this.options.over, axes, colors.text, true);
+                        this.drawOutline(context, this.options.over, axes, colors.text);
                 this.drawLimit(context, axes);
                 this.drawAxes(context, axes);
                 this.canvas.setAttribute('aria-label', `${this.options.name}: ${this.options.bins.length} bins from ` +
@@ -217,23 +239,49 @@ export class HistogramChart {
          * @param {HistogramBin[]} bins
          * @param {ReturnType<HistogramChart['axes']>} axes
          * @param {string} color
-         * @param {boolean} isOutline
          */
-        drawBins(context, bins, axes, color, isOutline) {
+        drawBins(context, bins, axes, color) {
                 const height = HISTOGRAM_HEIGHT - HISTOGRAM_FOOT - 4;
 
-                context.fillStyle = context.strokeStyle = color;
-                context.lineWidth = 1.5;
+                context.fillStyle = color;
                 for (const place of histogramPlaces(bins, axes)) {
                         const x = this.pixel(place.x);
-                        const width = Math.max(1, this.pixel(place.x + place.width) - x - (isOutline ? 0 : 1));
+                        const width = Math.max(1, this.pixel(place.x + place.width) - x - 1);
                         const tall = Math.max(place.value > 0 ? 1 : 0, place.height * height);
 
-                        if (isOutline)
-                                context.strokeRect(x, height + 4 - tall, width, tall);
-                        else
-                                context.fillRect(x, height + 4 - tall, width, tall);
+                        context.fillRect(x, height + 4 - tall, width, tall);
                 }
+        }
+
+        /**
+         * One line over all bins, so that narrow ones do not hide what is below.
+         * @param {CanvasRenderingContext2D} context
+         * @param {HistogramBin[]} bins
+         * @param {ReturnType<HistogramChart['axes']>} axes
+         * @param {string} color
+         */
+        drawOutline(context, bins, axes, color) {
+                const foot = HISTOGRAM_HEIGHT - HISTOGRAM_FOOT;
+                let end = this.pixel(0);
+
+                context.strokeStyle = color;
+                context.lineWidth = 1.25;
+                context.beginPath();
+                context.moveTo(end, foot);
+                for (const place of histogramPlaces(bins, axes)) {
+                        const x = this.pixel(place.x);
+                        const y = foot - place.height * (foot - 4);
+
+                        if (x > end + 0.5) {
+                                context.lineTo(end, foot);
+                                context.lineTo(x, foot);
+                        }
+                        end = this.pixel(place.x + place.width);
+                        context.lineTo(x, y);
+                        context.lineTo(end, y);
+                }
+                context.lineTo(end, foot);
+                context.stroke();
         }
 
         /** @param {CanvasRenderingContext2D} context @param {ReturnType<HistogramChart['axes']>} axes */
@@ -261,7 +309,8 @@ export class HistogramChart {
                         free = x + 54;
                 }
                 context.textAlign = 'right';
-                context.fillText(this.isTime ? formatDuration(axes.most) : formatCount(axes.most), HISTOGRAM_LEFT - 5, 12);
+                context.fillText(this.isShare ? formatShare(axes.most) : this.isTime ? formatDuration(axes.most) : formatCount(axes.most),
+                                 HISTOGRAM_LEFT - 5, 12);
                 context.fillText('0', HISTOGRAM_LEFT - 5, foot);
         }
 
@@ -306,12 +355,17 @@ export class HistogramChart {
         /** @param {PointerEvent} event */
         hover(event) {
                 const ns = this.durationAt(event);
-                const bin = this.options.bins.find((b) => ns >= b.from_ns && ns < b.to_ns);
+                /** @param {HistogramBin[]} bins */
+                const at = (bins) => bins.find((b) => ns >= b.from_ns && ns < b.to_ns);
+                /** @param {HistogramBin|undefined} bin */
+                const numbers = (bin) => `${formatCount(bin?.count ?? 0)} instances, ` +
+                        `${formatDuration(bin ? histogramTime(bin) : 0)} in all`;
+                const { over } = this.options;
+                const bin = at(this.options.bins) ?? at(over ?? []);
 
-                if (!bin)
-                        return;
-                this.words.textContent = `${formatDuration(bin.from_ns)} to ${formatDuration(bin.to_ns)}: ` +
-                        `${formatCount(bin.count)} instances, ${formatDuration(histogramTime(bin))} in all`;
+                if (bin)
+                        this.words.textContent = `${formatDuration(bin.from_ns)} to ${formatDuration(bin.to_ns)}: ` +
+                                (over ? `before ${numbers(at(over))}; after ${numbers(at(this.options.bins))}` : numbers(bin));
         }
 
         /** @param {KeyboardEvent} event */

@@ -123,7 +123,8 @@ export class LaneCache {
          * @param {number} bucketLog2
          */
         need(ids, from, to, bucketLog2) {
-                const lacking = ids.filter((id) => !this.has(id, from, to, bucketLog2));
+                /* A comparison shows times that are not within this recording. */
+                const lacking = to <= 0 || from >= this.duration_ns ? [] : ids.filter((id) => !this.has(id, from, to, bucketLog2));
 
                 this.wanted = lacking.length === 0 ? null : { ids: lacking, from, to, bucketLog2 };
                 this.fetch();

@@ -7,6 +7,7 @@
 
 import { AnswerScreen, filterWithout, wordsOf } from './answer_screen.js';
 import { answerRows, callTree } from './answers.js';
+import { DataTable } from './data_table.js';
 import { el } from './dom.js';
 import { FlameGraph } from './flame_graph.js';
 import { formatCount } from './format.js';
@@ -72,15 +73,9 @@ export class DiffScreen extends AnswerScreen {
                 ];
         }
 
-        /** @param {string} question @param {{ [key: string]: string }} params */
-        both(question, params) {
-                return Promise.all(['before', 'after'].map((side) =>
-                        this.viewer.source.answer(question, { ...params, side }, {})));
-        }
-
         /** @param {ViewState} state */
         async drawCalls(state) {
-                const [before, after] = await this.both('top_down', filterWithout(state, ['from', 'to', 'zone']));
+                const [before, after] = await askBoth(this.viewer, 'top_down', filterWithout(state, ['from', 'to', 'zone']));
                 const root = mergedTree(answerRows(before, 'top_down'), answerRows(after, 'top_down'));
 
                 this.calls.replaceChildren(new FlameGraph({ name: 'Samples after, beside before', root,
@@ -93,13 +88,39 @@ export class DiffScreen extends AnswerScreen {
                         this.zone.replaceChildren();
                         return;
                 }
-                const [before, after] = await this.both('zone', { zone: state.zone });
-                /** @param {Answer} answer */
-                const bins = (answer) => /** @type {HistogramBin[]} */ (answerRows(answer, 'distribution'));
-
-                this.zone.replaceChildren(new HistogramChart({ name: `${state.zone}: before (outline), after (filled)`,
-                                                               bins: bins(after), over: bins(before) }).element);
+                this.zone.replaceChildren(await zoneHistograms(this.viewer, state.zone));
         }
+}
+
+/**
+ * zoneHistograms() - how long the instances of a zone lasted in both recordings, as histograms over each other and as numbers
+ * @param {Viewer} viewer
+ * @param {string} zone  name
+ * @param {number} [width]  of the picture, in pixels
+ */
+export async function zoneHistograms(viewer, zone, width) {
+        const [before, after] = await askBoth(viewer, 'zone', { zone });
+        /** @param {Answer} answer */
+        const bins = (answer) => /** @type {HistogramBin[]} */ (answerRows(answer, 'distribution'));
+        const name = `${zone}: before (outline), after (filled)`;
+        const rows = [['before', before], ['after', after]].map(([side, answer]) => ({ side,
+                ...Object.fromEntries(['count', 'total_ns', 'mean_ns', 'p50_ns', 'p90_ns', 'p99_ns', 'max_ns'].map((key) =>
+                        [key, /** @type {any} */ (answer)[key]])) }));
+
+        return el('div', { class: 'answer zone-histograms' }, el('h3', {}, name),
+                  new HistogramChart({ name, bins: bins(after), over: bins(before), width }).element,
+                  new DataTable({ name: `${zone}, before and after`, rows, shown: 2 }).element);
+}
+
+/**
+ * A question about each of the two traces.
+ * @param {Viewer} viewer
+ * @param {string} question
+ * @param {{ [key: string]: string }} params
+ * @returns {Promise<Answer[]>} before, after
+ */
+function askBoth(viewer, question, params) {
+        return Promise.all(['before', 'after'].map((side) => viewer.source.answer(question, { ...params, side }, {})));
 }
 
 /**

@@ -120,7 +120,7 @@ export class TimelineScreen {
                            el('span', { class: 'timeline-zoom', role: 'group', 'aria-label': 'Zoom' },
                               button('+', () => this.zoomAtMiddle(ZOOM_STEP), { title: 'zoom in (+)', 'aria-label': 'Zoom in' }),
                               button('−', () => this.zoomAtMiddle(1 / ZOOM_STEP), { title: 'zoom out (-)', 'aria-label': 'Zoom out' })),
-                           button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
+                           button('Show all', () => this.showRange(...viewer.bounds()), { title: 'Home' }),
                            this.crumbs.element,
                            this.ghostButton, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
                            this.notes.button, this.part, this.tracks.element, this.arrows.note, this.note),
@@ -360,9 +360,10 @@ export class TimelineScreen {
 
         /** @param {number} from @param {number} to */
         showRange(from, to) {
-                const all = this.viewer.model.duration_ns;
+                const [begin, end] = this.viewer.bounds();
+                const all = end - begin;
                 const length = Math.max(LEAST_VIEW_NS, Math.min(all * 1.02, to - from));
-                const first = Math.max(-all * 0.01, Math.min(from, all * 1.01 - length));
+                const first = Math.max(begin - all * 0.01, Math.min(from, end + all * 0.01 - length));
 
                 this.from = first;
                 this.to = first + length;
@@ -377,6 +378,7 @@ export class TimelineScreen {
         measureDelay(event) {
                 if (this.inputAt === 0)
                         this.inputAt = event ? event.timeStamp : performance.now();
+                this.viewer.emit('view', this);
         }
 
         /** Updates the page's address once the movement is over. */
@@ -719,7 +721,7 @@ export class TimelineScreen {
                         b: () => this.notes.write(),
                         n: () => this.search.step('next'), N: () => this.search.step('previous'),
                         p: () => this.path.show(this.chosen),
-                        f: () => this.zoomToChosen(), Home: () => this.showRange(0, this.viewer.model.duration_ns),
+                        f: () => this.zoomToChosen(), Home: () => this.showRange(...this.viewer.bounds()),
                         ArrowDown: () => this.moveLane(1), ArrowUp: () => this.moveLane(-1),
                         ArrowRight: () => this.moveItem('next'), ArrowLeft: () => this.moveItem('previous'),
                 };

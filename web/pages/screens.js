@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All screens, in the order of their tabs.
 
+import { CompareScreen } from './screen_compare.js';
 import { DiffScreen } from './screen_diff.js';
 import { CountersScreen, FramesScreen, MessagesScreen } from './screen_events.js';
 import { FlameScreen } from './screen_flame.js';
@@ -17,4 +18,5 @@ import { ZonesScreen } from './screen_zones.js';
 
 /** @type {ScreenClass[]} */
 export const SCREENS = [TimelineScreen, ZonesScreen, FunctionsScreen, FlameScreen, HeatScreen, SourceScreen, WaitsScreen,
-        MemoryScreen, FramesScreen, MessagesScreen, CountersScreen, InfoScreen, DiffScreen];
+        MemoryScreen, FramesScreen, MessagesScreen, CountersScreen, InfoScreen, DiffScreen,
+        CompareScreen];

@@ -40,8 +40,12 @@ const PROGRESS_STEP_MS = 300;
 
 /** @implements {TraceSource} */
 export class ServerSource {
-        constructor() {
-                this.nJobs = 0;
+/** Answers of both traces have one list of jobs. */
+let nJobs = 0;
+
+        /** @param {'after' | 'before'} [side]  which trace of a comparison; a single trace is the one after */
+        constructor(side) {
+                this.side = side ?? 'after';
                 /** @type {{[name: string]: string | undefined}} what `hyprof view` has kept */
                 this.kept = {};
                 /** The last model, as it came. */
@@ -66,7 +70,8 @@ export class ServerSource {
                 const text = query.toString();
                 let reply;
                 try {
-                        reply = await fetch(text ? path + '?' + text : path, body === undefined
+                const place = this.side === 'before' && path !== 'answer' && path !== 'jobs' ? 'before/' + path : path;
+                        reply = await fetch(text ? place + '?' + text : place, body === undefined
                                 ? { signal } : { method: 'POST', body, headers: { 'Content-Type': 'text/plain' } });
                 } catch (error) {
                         if (signal && signal.aborted) {
@@ -191,10 +196,11 @@ export class ServerSource {
          */
         async answer(question, parameters, options) {
                 const { signal, onProgress } = options || {};
-                const job = ++this.nJobs;
+                const job = ++nJobs;
+                const side = this.side === 'before' ? { side: 'before' } : {};
                 const timer = onProgress ? setInterval(() => this.progressOf(job, onProgress), PROGRESS_STEP_MS) : 0;
                 try {
-                        const reply = await this.request('answer', Object.assign({ question, job }, parameters), signal);
+                        const reply = await this.request('answer', Object.assign({ question, job }, side, parameters), signal);
                         const answer = await reply.json();
 
                         if (answer.error) {

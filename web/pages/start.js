@@ -6,10 +6,7 @@ import { el, fill } from './dom.js';
 import { Shell } from './shell.js';
 import { FileSource } from './source_file.js';
 import { ServerSource } from './source_server.js';
-import { Viewer } from './viewer.js';
-
-/** How often the page asks for the model while the index is being built. */
-const MODEL_STEP_MS = 500;
+import { Viewer, waitFor } from './viewer.js';
 
 /**
  * While the trace is being written, at least so long, and so many times as long as it took to ask and to draw: a trace with many
@@ -24,31 +21,9 @@ const LIVE_QUIET_MS = 1000;
 /** The server may fail to answer this often in a row: at the end of a recording another server takes its place. */
 const LIVE_MISSES_MAX = 10;
 
-/** @param {number} ms */
-function waitFor(ms) {
-        return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** Resolves when what was changed is drawn; a page in the background, which draws nothing, is not waited for. */
 function nextFrame() {
         return document.hidden ? Promise.resolve() : new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-}
-
-/**
- * Updates the page, which is there already, while the index is being built.
- * @param {Viewer} viewer
- */
-async function followModel(viewer) {
-        while (viewer.model.progress < 1) {
-                await waitFor(MODEL_STEP_MS);
-                try {
-                        viewer.model = await viewer.source.model();
-                        viewer.emit('model', viewer.model);
-                } catch (error) {
-                        viewer.emit('failure', error);
-                        return;
-                }
-        }
 }
 
 /**
@@ -96,7 +71,7 @@ async function startPage() {
                 const shell = new Shell(viewer, page);
                 shell.build();
                 Object.assign(globalThis, { hyprofViewer: viewer, hyprofShell: shell });
-                await followModel(viewer);
+                await viewer.followModel();
                 await followTrace(viewer);
         } catch (error) {
                 fill(page, el('p', { class: 'failure', role: 'alert' }, /** @type {Error} */ (error).message));

@@ -22,10 +22,19 @@ import { formatDuration } from './format.js';
 const LIVE_WINDOW_NS = 10e9;
 
 /** Changes of these alone replace the entry of the browser's history; moving the view has steps of its own. */
-const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text', 'rows', 'item', 'filter', 'sort', 'colors'];
+const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text', 'rows', 'item', 'filter', 'sort', 'colors',
+        'both_from', 'both_to'];
 
 /** Movements that follow each other within this time are one step to go back over. */
 const STEP_AFTER_MS = 1000;
+
+/** How often the page asks for the model while the index is being built. */
+const MODEL_STEP_MS = 500;
+
+/** @param {number} ms */
+export function waitFor(ms) {
+        return new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 export class Viewer {
         /**
@@ -104,6 +113,20 @@ export class Viewer {
                 }
         }
 
+        /** Updates what is shown while the index is being built. */
+        async followModel() {
+                while (this.model.progress < 1) {
+                        await waitFor(MODEL_STEP_MS);
+                        try {
+                                this.model = await this.source.model();
+                                this.emit('model', this.model);
+                        } catch (error) {
+                                this.emit('failure', error);
+                                return;
+                        }
+                }
+        }
+
         /**
          * @param {Record<string, string | number | boolean | null | undefined>} changes null or undefined takes away
          * @returns {ViewState}
@@ -160,6 +183,14 @@ export class Viewer {
                 const isStep = now - this.movedAt > STEP_AFTER_MS;
                 this.movedAt = now;
                 this.set({ view_from: Math.max(0, Math.floor(from)), view_to: Math.min(this.model.duration_ns, Math.ceil(to)) }, isStep);
+        }
+
+        /**
+         * Within which the timeline moves.
+         * @returns {[number, number]} ns
+         */
+        bounds() {
+                return [0, this.model.duration_ns];
         }
 
         /** Ranges of the address that are not within the recording are cut to it, with a sentence. */

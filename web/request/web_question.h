@@ -21,6 +21,9 @@
 
 struct error;
 
+/* A comparison has a trace from before a change and one from after it; a single trace is WEB_SIDE_AFTER. */
+enum web_side { WEB_SIDE_AFTER, WEB_SIDE_BEFORE, N_WEB_SIDES };
+
 enum web_question_name {
         WEB_QUESTION_OVERVIEW,
         WEB_QUESTION_FUNCTIONS,

@@ -373,6 +373,20 @@ static int check_host_kind(const struct web_request *request, enum host_kind hos
         return 0;
 }
 
+/* Whether a request says by a folder that it is about the trace before; pages and answers are about both. */
+static bool take_side(struct web_request *request, const char *name, size_t n_bytes)
+{
+        static const char folder[] = "before/";
+
+        if (n_bytes < strlen(folder) || memcmp(name, folder, strlen(folder)) != 0)
+                return find_kind(request, name, n_bytes);
+        request->side = WEB_SIDE_BEFORE;
+        if (!find_kind(request, name + strlen(folder), n_bytes - strlen(folder)))
+                return false;
+        return request->kind >= WEB_REQUEST_MODEL && request->kind != WEB_REQUEST_ANSWER &&
+               request->kind != WEB_REQUEST_JOBS;
+}
+
 /* Reads the kind of a request and what comes after the '?'.  Returns 200 or 404. */
 static int read_target(struct web_request *ret, const char *name, const char **ret_query, struct error *err)
 {
@@ -384,7 +398,7 @@ static int read_target(struct web_request *ret, const char *name, const char **r
                 ret->kind = WEB_REQUEST_FORWARD;
                 return STATUS_OK;
         }
-        if (name[0] == '/' && find_kind(ret, name + 1, n_name - 1))
+        if (name[0] == '/' && take_side(ret, name + 1, n_name - 1))
                 return STATUS_OK;
         (void)error_set(err, -ENOENT, "the viewer has no such page");
         return STATUS_UNKNOWN;

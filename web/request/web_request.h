@@ -58,6 +58,7 @@ enum web_request_kind {
 
 struct web_request {
         enum web_request_kind kind;
+        enum web_side side; /* the trace that it is about, but for ANSWER: that says so itself */
         char file[WEB_REQUEST_FILE_MAX + 1];
         uint64_t from_ns, to_ns; /* of LANES */
         uint64_t at_ns, rank;    /* of FIND, LAUNCHES and SEARCH: from where */

@@ -35,6 +35,7 @@ struct exchange {
         bool is_gone;           /* the browser hung up */
         struct answer_job *job; /* whose end is awaited; NULL = none */
         bool keeps;             /* the body is to be kept */
+        enum web_side side;     /* for this trace */
         enum kept_name kept_name;
         struct byte_buffer body; /* what of it has come; owned */
 };
@@ -171,11 +172,11 @@ static enum MHD_Result reply_with_jobs(struct exchange *x)
         return reply_with(x, MHD_HTTP_OK, "application/json", &body);
 }
 
-static enum MHD_Result reply_with_kept(struct exchange *x)
+static enum MHD_Result reply_with_kept(struct exchange *x, enum web_side side)
 {
         struct byte_buffer body = { .data = NULL };
 
-        kept_values_put(x->server->options.kept, &body);
+        kept_values_put(x->server->options.kept[side], &body);
         return reply_with(x, MHD_HTTP_OK, "application/json", &body);
 }
 
@@ -203,7 +204,7 @@ static enum MHD_Result ask(struct exchange *x, const struct web_request *request
 
 static enum MHD_Result reply_with_content(struct exchange *x, const struct web_request *request)
 {
-        struct view_content *content = x->server->options.content;
+        struct view_content *content = x->server->options.contents[request->side];
         struct byte_buffer body = { .data = NULL };
         struct error err = ERROR_NONE;
         bool is_binary = request->kind == WEB_REQUEST_LANES;
@@ -235,6 +236,9 @@ static enum MHD_Result reply_with_content(struct exchange *x, const struct web_r
 
 static enum MHD_Result reply(struct exchange *x, const struct web_request *request)
 {
+        if (!x->server->options.contents[request->side])
+                return reply_with_words(x, MHD_HTTP_NOT_FOUND,
+                                        "there is one trace only: start hyprof view BEFORE AFTER");
         switch (request->kind) {
         case WEB_REQUEST_START:
                 return reply_with_start(x);
@@ -247,9 +251,10 @@ static enum MHD_Result reply(struct exchange *x, const struct web_request *reque
         case WEB_REQUEST_ANSWER:
                 return ask(x, request);
         case WEB_REQUEST_KEPT:
-                return reply_with_kept(x);
+                return reply_with_kept(x, request->side);
         case WEB_REQUEST_KEEP: /* when the body has come: keep() */
                 x->keeps = true;
+                x->side = request->side;
                 x->kept_name = request->kept_name;
                 return MHD_YES;
         case WEB_REQUEST_MODEL:
@@ -356,7 +361,8 @@ static int send_value(const struct http_server *s, const struct exchange *x, str
                 struct web_message message;
 
                 web_message_init(&message, WEB_MESSAGE_KEEP,
-                                 (n < left ? WEB_KEEP_MORE : 0) | (at == 0 ? WEB_KEEP_FIRST : 0));
+                                 (n < left ? WEB_KEEP_MORE : 0) | (at == 0 ? WEB_KEEP_FIRST : 0) |
+                                         (x->side == WEB_SIDE_BEFORE ? WEB_KEEP_BEFORE : 0));
                 message.number = (int32_t)x->kept_name;
                 byte_buffer_add(&message.text, x->body.data + at, n);
                 r = message.text.failed ? error_set(err, -ENOMEM, "no memory for a message")
@@ -372,7 +378,7 @@ static int keep(struct http_server *s, const struct exchange *x, struct error *e
 {
         const struct text_view value = { (const char *)x->body.data, x->body.used_bytes };
         struct pollfd front = { .fd = s->options.channel_fd, .events = POLLIN };
-        int r = kept_values_set(s->options.kept, x->kept_name, value, err);
+        int r = kept_values_set(s->options.kept[x->side], x->kept_name, value, err);
 
         if (r == 0)
                 r = send_value(s, x, err);

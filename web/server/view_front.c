@@ -130,14 +130,15 @@ struct running_answer {
 struct view_front {
         const struct view_front_options *options;
         struct web_site site;
-        struct trace_identity trace, before;
-        struct timeline_identity index; /* of the trace, for the cache */
+        const char *paths[N_WEB_SIDES]; /* NULL = none before */
+        struct trace_identity traces[N_WEB_SIDES];
+        struct timeline_identity indexes[N_WEB_SIDES]; /* of the traces, for the cache */
         int listen_fd, channel_fd, signal_fd;
         pid_t server;
         struct running_answer answers[ANSWER_JOBS_RUNNING_MAX];
         struct browser_page page;
         struct live_symbols symbols; /* while the trace grows */
-        struct kept_values kept;
+        struct kept_values kept[N_WEB_SIDES];
         struct byte_buffer keeping; /* the parts that have come of a value that the page keeps */
         bool is_ready, is_over;
         bool is_deaf;          /* the server has closed its channel: its exit status will say why */
@@ -221,21 +222,28 @@ static int read_identity(struct trace_identity *ret, struct timeline_identity *r
         else if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
                 r = error_set(err, -EINVAL,
                               "%s: is no regular file, and the viewer reads a trace again and again", path);
-        if (r == 0 && ret_index)
+        if (r == 0)
                 r = timeline_identity_read(fd, ret_index, err);
         io_close(&fd);
         return r;
 }
 
-static int read_kept(struct view_front *f, struct error *err)
+static int read_kept(struct view_front *f, enum web_side side, struct error *err)
 {
-        int fd = open(f->options->trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        int fd = open(f->paths[side], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
         if (fd < 0)
-                return error_errno(err, "%s", f->options->trace);
-        kept_values_init(&f->kept, f->options->kept, fd);
+                return error_errno(err, "%s", f->paths[side]);
+        kept_values_init(&f->kept[side], f->options->kept, fd);
         io_close(&fd);
         return 0;
+}
+
+static int read_side(struct view_front *f, enum web_side side, struct error *err)
+{
+        int r = read_identity(&f->traces[side], &f->indexes[side], f->paths[side], err);
+
+        return r < 0 ? r : read_kept(f, side, err);
 }
 
 static int open_signals(struct view_front *f, struct error *err)
@@ -262,16 +270,17 @@ static int start_server(struct view_front *f, struct error *err)
                 return error_errno(err, "a channel to the server");
         f->server = fork();
         if (f->server == 0) {
-                struct view_server_options options = { .site = f->site,
-                                                       .trace = f->options->trace,
-                                                       .cache = f->options->cache,
-                                                       .has_before = f->options->before != NULL,
-                                                       .follows = f->follows,
-                                                       .is_replaced = f->names_come,
-                                                       .kept = &f->kept,
-                                                       .listen_fd = f->listen_fd,
-                                                       .channel_fd = pair[1],
-                                                       .names_fd = f->symbols.names_fd };
+                struct view_server_options options = {
+                        .site = f->site,
+                        .traces = { f->paths[WEB_SIDE_AFTER], f->paths[WEB_SIDE_BEFORE] },
+                        .cache = f->options->cache,
+                        .follows = f->follows,
+                        .is_replaced = f->names_come,
+                        .kept = { &f->kept[WEB_SIDE_AFTER], &f->kept[WEB_SIDE_BEFORE] },
+                        .listen_fd = f->listen_fd,
+                        .channel_fd = pair[1],
+                        .names_fd = f->symbols.names_fd
+                };
 
                 _exit(view_server_run(&options));
         }
@@ -288,16 +297,17 @@ static int start_server(struct view_front *f, struct error *err)
 
 static int begin(struct view_front *f, struct error *err)
 {
-        int r = read_identity(&f->trace, &f->index, f->options->trace, err);
+        int r;
 
-        f->follows = f->trace.grows = f->options->follows;
-        f->names_come = f->trace.is_replaced = f->follows && f->options->names_come_fd > 0;
-        if (r == 0 && f->options->before)
-                r = read_identity(&f->before, NULL, f->options->before, err);
+        f->paths[WEB_SIDE_AFTER] = f->options->trace;
+        f->paths[WEB_SIDE_BEFORE] = f->options->before;
+        r = read_side(f, WEB_SIDE_AFTER, err);
+        f->follows = f->traces[WEB_SIDE_AFTER].grows = f->options->follows;
+        f->names_come = f->traces[WEB_SIDE_AFTER].is_replaced = f->follows && f->options->names_come_fd > 0;
+        if (r == 0 && f->paths[WEB_SIDE_BEFORE])
+                r = read_side(f, WEB_SIDE_BEFORE, err);
         if (r == 0)
                 r = make_site(&f->site, err);
-        if (r == 0)
-                r = read_kept(f, err);
         if (r == 0)
                 r = open_socket(f, err);
         if (r == 0)
@@ -315,8 +325,10 @@ static int begin(struct view_front *f, struct error *err)
 
 static bool are_traces_current(const struct view_front *f)
 {
-        return trace_identity_is_at(&f->trace, f->options->trace) &&
-               (!f->options->before || trace_identity_is_at(&f->before, f->options->before));
+        for (int i = 0; i < N_WEB_SIDES; i++)
+                if (f->paths[i] && !trace_identity_is_at(&f->traces[i], f->paths[i]))
+                        return false;
+        return true;
 }
 
 static struct running_answer *find_answer(struct view_front *f, uint32_t id)
@@ -351,10 +363,10 @@ static int refuse(const struct view_front *f, uint32_t id, int status, const cha
 /* A question about a comparison where there is none, or the other way round. */
 static const char *find_mistake(const struct view_front *f, const struct web_question *q)
 {
-        if (f->options->before)
+        if (f->paths[WEB_SIDE_BEFORE])
                 return NULL;
         if (q->name == WEB_QUESTION_DIFF || q->values[WEB_PARAMETER_SIDE])
-                return "there is one trace only: start hyprof view --before A --after B";
+                return "there is one trace only: start hyprof view BEFORE AFTER";
         return NULL;
 }
 
@@ -364,7 +376,7 @@ static const struct trace_identity *trace_of(const struct view_front *f, const s
 
         if (q->name == WEB_QUESTION_DIFF)
                 return NULL; /* several traces: no one position */
-        return side && strcmp(side, "before") == 0 ? &f->before : &f->trace;
+        return &f->traces[side && strcmp(side, "before") == 0 ? WEB_SIDE_BEFORE : WEB_SIDE_AFTER];
 }
 
 static int start_answer(struct view_front *f, uint32_t id, const struct web_question *question,
@@ -468,10 +480,11 @@ static void note_names(struct view_front *f)
 /* A trace that is followed may have had no first bytes until now. */
 static void identify_trace(struct view_front *f)
 {
-        int fd = f->kept.is_identified ? -1 : open(f->options->trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        struct kept_values *kept = &f->kept[WEB_SIDE_AFTER];
+        int fd = kept->is_identified ? -1 : open(f->paths[WEB_SIDE_AFTER], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
         if (fd >= 0)
-                kept_values_identify(&f->kept, fd);
+                kept_values_identify(kept, fd);
         io_close(&fd);
 }
 
@@ -481,6 +494,7 @@ static void identify_trace(struct view_front *f)
  */
 static int take_kept_part(struct view_front *f, const struct web_message *message, struct error *err)
 {
+        struct kept_values *kept = &f->kept[message->id & WEB_KEEP_BEFORE ? WEB_SIDE_BEFORE : WEB_SIDE_AFTER];
         struct error why = ERROR_NONE;
         struct web_message reply;
         int r;
@@ -495,12 +509,12 @@ static int take_kept_part(struct view_front *f, const struct web_message *messag
                 return 0;
         identify_trace(f);
         r = f->keeping.failed ? error_set(&why, -ENOMEM, "no memory")
-                              : kept_values_set(&f->kept, (enum kept_name)message->number,
+                              : kept_values_set(kept, (enum kept_name)message->number,
                                                 (struct text_view){ (const char *)f->keeping.data,
                                                                     f->keeping.used_bytes },
                                                 &why);
         if (r == 0)
-                r = kept_values_save(&f->kept, (enum kept_name)message->number, &why);
+                r = kept_values_save(kept, (enum kept_name)message->number, &why);
         web_message_init(&reply, WEB_MESSAGE_KEPT, 0);
         reply.number = r;
         if (r < 0)
@@ -525,8 +539,9 @@ static int take_message(struct view_front *f, const struct web_message *message,
         case WEB_MESSAGE_ASK:
                 return f->is_server_ending ? 0 : take_question(f, message, err);
         case WEB_MESSAGE_INDEX_DONE:
-                if (f->options->cache)
-                        timeline_cache_end(f->options->cache, &f->index, (long)f->server, true);
+                if (f->options->cache && message->id < N_WEB_SIDES)
+                        timeline_cache_end(f->options->cache, &f->indexes[message->id], (long)f->server,
+                                           true);
                 return 0;
         case WEB_MESSAGE_KEEP:
                 return take_kept_part(f, message, err);
@@ -571,13 +586,13 @@ static int judge_server(int wait_status, struct error *err)
 /* The trace that was followed is read again from its beginning, with all names, by another server. */
 static int restart_server(struct view_front *f, struct error *err)
 {
-        const struct trace_identity followed = f->trace;
+        const struct trace_identity followed = f->traces[WEB_SIDE_AFTER];
         int r;
 
         live_symbols_stop(&f->symbols);
         f->follows = f->is_live_over = false;
         io_close(&f->channel_fd);
-        r = read_identity(&f->trace, &f->index, f->options->trace, err);
+        r = read_identity(&f->traces[WEB_SIDE_AFTER], &f->indexes[WEB_SIDE_AFTER], f->options->trace, err);
         if (r == 0 && !trace_identity_is_at(&followed, f->options->trace))
                 return error_set(err, -ESTALE, "%s: another file has its name now", f->options->trace);
         return r < 0 ? r : start_server(f, err);
@@ -657,8 +672,10 @@ static void end(struct view_front *f)
                 (void)kill(f->server, SIGKILL);
                 while (waitpid(f->server, NULL, 0) < 0 && errno == EINTR)
                         ;
-                if (f->options->cache) /* an index that was not finished */
-                        timeline_cache_end(f->options->cache, &f->index, (long)f->server, false);
+                /* indexes that were not finished */
+                for (int i = 0; f->options->cache && i < N_WEB_SIDES; i++)
+                        if (f->paths[i])
+                                timeline_cache_end(f->options->cache, &f->indexes[i], (long)f->server, false);
         }
         live_symbols_stop(&f->symbols);
         end_browser(&f->page);
@@ -666,7 +683,8 @@ static void end(struct view_front *f)
         io_close(&f->channel_fd);
         io_close(&f->signal_fd);
         byte_buffer_deinit(&f->keeping);
-        kept_values_deinit(&f->kept);
+        for (int i = 0; i < N_WEB_SIDES; i++)
+                kept_values_deinit(&f->kept[i]);
 }
 
 int view_front_run(const struct view_front_options *options, struct error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/server/view_server.h - the life of the server's process: confinement, the trace, its index, then
- * requests without end
+ * web/server/view_server.h - the life of the server's process: confinement, the trace, or the two that are
+ * compared, with their indexes, then requests without end
  *
  * One that follows serves the trace as it grows.  When the recording is over it says so to the front
  * (WEB_MESSAGE_LIVE_OVER), and answers on until the front is gone: the next server, on the same socket, reads
@@ -22,13 +22,12 @@ struct view_content;
 
 struct view_server_options {
         struct web_site site;
-        bool has_before;                    /* there is another trace, to compare with */
-        bool follows;                       /* the trace is still being written: live_trace */
-        bool is_replaced;                   /* and is replaced by its writer at its end */
-        const char *trace;                  /* path */
-        const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
-        struct kept_values *kept;           /* what is kept for the page */
-        int listen_fd;                      /* owned, as the others */
+        bool follows;                          /* the trace is still being written: live_trace */
+        bool is_replaced;                      /* and is replaced by its writer at its end */
+        const char *traces[N_WEB_SIDES];       /* paths; NULL = none before */
+        const struct timeline_cache *cache;    /* where indexes are kept; NULL = nowhere */
+        struct kept_values *kept[N_WEB_SIDES]; /* what is kept for the page */
+        int listen_fd;                         /* owned, as the others */
         int channel_fd;
         int names_fd; /* of one that follows: the file of live_symbols; -1 = none */
 };
@@ -48,10 +47,10 @@ int view_server_run(const struct view_server_options *options);
 
 struct http_server_options {
         struct web_site site;
-        int listen_fd;                /* bound and listening; owned from now on */
-        int channel_fd;               /* to the front; borrowed */
-        struct view_content *content; /* borrowed */
-        struct kept_values *kept;     /* borrowed */
+        int listen_fd;                              /* bound and listening; owned from now on */
+        int channel_fd;                             /* to the front; borrowed */
+        struct view_content *contents[N_WEB_SIDES]; /* borrowed; NULL = none before */
+        struct kept_values *kept[N_WEB_SIDES];      /* borrowed; likewise */
 };
 
 /* Returns 0 or -errno; then nothing is left, and `listen_fd` is still the caller's. */

@@ -25,7 +25,7 @@ enum web_message_kind {
         WEB_MESSAGE_CANCEL,     /* of an answer that was asked for */
         WEB_MESSAGE_READY,      /* requests are answered */
         WEB_MESSAGE_FAILED,     /* text: why; number: -errno */
-        WEB_MESSAGE_INDEX_DONE, /* the index is whole: it may be kept */
+        WEB_MESSAGE_INDEX_DONE, /* the index is whole: it may be kept; id: an enum web_side */
         WEB_MESSAGE_KEEP, /* text: a part of a value; number: an enum kept_name; id: of enum web_keep_part */
         WEB_MESSAGE_LIVE_OVER, /* the recording that was followed is over: nothing more is added to it */
         /* from the front */
@@ -37,9 +37,9 @@ enum web_message_kind {
 
 /*
  * Whether a part of a value is the first one.  The value before may be incomplete, if its rest could not be
- * sent.
+ * sent.  WEB_KEEP_BEFORE: it is kept for the trace of WEB_SIDE_BEFORE.
  */
-enum web_keep_part { WEB_KEEP_MORE = 1, WEB_KEEP_FIRST = 2 };
+enum web_keep_part { WEB_KEEP_MORE = 1, WEB_KEEP_FIRST = 2, WEB_KEEP_BEFORE = 4 };
 
 struct web_message {
         uint32_t kind; /* enum web_message_kind; as it came, not checked */
