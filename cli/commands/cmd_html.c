@@ -5,17 +5,21 @@
 #include "base/io.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
+#include "cli/files/cache_folder.h"
 #include "cli/files/replaced_file.h"
 #include "cli/options/source_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/viewer/view_answers.h"
 #include "view/text/text_number.h"
 #include "web/file/html_file.h"
+#include "web/request/kept_values.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,12 +27,13 @@
 #define BYTES_MIN     (UINT64_C(64) << 10)
 #define BYTES_MAX     (UINT64_C(1) << 30)
 
-enum { LETTER_MAX_SIZE = OPTION_LONG_ONLY, LETTER_REDACT };
+enum { LETTER_MAX_SIZE = OPTION_LONG_ONLY, LETTER_REDACT, LETTER_NOTE, LETTER_NOTES, LETTER_PIN };
 
 struct arguments {
         uint64_t bytes_max;
         struct source_folders source_folders;
-        bool redact;
+        struct html_marks marks;
+        bool redact, wants_kept;
 };
 
 static const struct option_row option_rows[] = {
@@ -37,6 +42,11 @@ static const struct option_row option_rows[] = {
           "leave out what does not fit: short zones first; the page says so; default: 20M" },
         { LETTER_REDACT, "redact", NULL,
           "leave out source text, command lines, host names and folders, for a public bug report" },
+        { LETTER_NOTE, "note", "TIME=TEXT",
+          "write TEXT on the timeline at TIME, as 1.5s=here, or over 1.5s..2s=this; may be given again" },
+        { LETTER_NOTES, "notes", NULL,
+          "take along the notes, pins and folded rows that hyprof view keeps for the trace" },
+        { LETTER_PIN, "pin", "TRACK", "pin tracks of this name (a glob) to the top; may be given again" },
         SOURCE_OPTION_ROW,
         COMMON_ROW_FORCE,
         COMMON_ROW_INPUT,
@@ -59,6 +69,53 @@ static const struct option_table table = {
                 "tables fit into the size; 2 = usage\n",
 };
 
+/* "TIME=TEXT" or "TIME..TIME=TEXT"; the times become ends of words in a copy. */
+static int parse_note(struct html_note *note, const char *value)
+{
+        const char *text = strchr(value, '=');
+        char times[128], *last;
+
+        if (!text || text[1] == '\0' || (size_t)(text - value) >= sizeof(times))
+                return -EINVAL;
+        memcpy(times, value, (size_t)(text - value));
+        times[text - value] = '\0';
+        last = strstr(times, "..");
+        if (last) {
+                *last = '\0';
+                last += 2;
+        }
+        note->text = text + 1;
+        if (option_parse_duration(times, 0, INT64_MAX, &note->from_ns) < 0 ||
+            option_parse_duration(last ? last : times, 0, INT64_MAX, &note->to_ns) < 0)
+                return -EINVAL;
+        return note->to_ns < note->from_ns ? -EINVAL : 0;
+}
+
+static int take_note(struct html_marks *marks, const char *value)
+{
+        if (marks->n_notes == HTML_NOTES_MAX) {
+                complain("error: more than %d notes", HTML_NOTES_MAX);
+                return -EINVAL;
+        }
+        if (parse_note(&marks->notes[marks->n_notes], value) < 0) {
+                complain("error: --note %s: not a time and a text, as 1.5s=here or 1.5s..2s=this", value);
+                return -EINVAL;
+        }
+        marks->n_notes++;
+        return 0;
+}
+
+static int take_pin(struct html_marks *marks, const char *value)
+{
+        if (marks->n_pins == HTML_PINS_MAX || value[0] == '\0') {
+                complain(value[0] == '\0' ? "error: --pin: the name is empty" : "error: more than %d pins",
+                         HTML_PINS_MAX);
+                return -EINVAL;
+        }
+        marks->pins[marks->n_pins++] = value;
+        return 0;
+}
+
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
@@ -74,6 +131,13 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_REDACT:
                 args->redact = true;
                 return 0;
+        case LETTER_NOTE:
+                return take_note(&args->marks, value);
+        case LETTER_NOTES:
+                args->wants_kept = true;
+                return 0;
+        case LETTER_PIN:
+                return take_pin(&args->marks, value);
         default:
                 return 0;
         }
@@ -145,16 +209,36 @@ static void show_stage(const char *stage)
         (void)fflush(stderr);
 }
 
+/* Values that cannot be read are absent: the trace is read, and complained about, later. */
+static void read_kept(struct arguments *args, struct kept_values *kept, const char *trace)
+{
+        int fd = args->wants_kept ? open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+        char *folder = cache_folder_find_kept();
+
+        *kept = (struct kept_values){ .folder = NULL };
+        if (fd >= 0)
+                kept_values_init(kept, folder, fd);
+        kept->folder = NULL; /* nothing is written there */
+        free(folder);
+        io_close(&fd);
+        args->marks.kept_notes = (struct text_view){ (const char *)kept->values[KEPT_NOTES].data,
+                                                     kept->values[KEPT_NOTES].used_bytes };
+        args->marks.kept_tracks = (struct text_view){ (const char *)kept->values[KEPT_TRACKS].data,
+                                                      kept->values[KEPT_TRACKS].used_bytes };
+}
+
 static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct view_traces traces = { .trace = common->trace, .source_folders = args->source_folders };
         struct web_answers answers = view_answers_of(&traces);
         struct html_file_options options = { .trace = common->trace,
+                                             .marks = &args->marks,
                                              .bytes_max = args->bytes_max,
                                              .redacts = args->redact,
                                              .answers = &answers };
         struct error err = ERROR_NONE;
+        struct kept_values kept;
         struct html_file file;
         const char *output;
         char name[4096];
@@ -171,6 +255,7 @@ static int run(void *context, struct common_options *common)
                 return EXIT_STATUS_USAGE;
         if (!common->quiet && isatty(STDERR_FILENO) == 1)
                 options.show_stage = show_stage;
+        read_kept(args, &kept, common->trace);
         r = html_file_make(&file, &options, &err);
         if (options.show_stage)
                 options.show_stage(NULL);
@@ -180,6 +265,7 @@ static int run(void *context, struct common_options *common)
         if (r == 0 && !common->quiet)
                 print_done(output, &file);
         html_file_deinit(&file);
+        kept_values_deinit(&kept);
         return r < 0 ? explain(r, is_made, common, &err) : EXIT_STATUS_OK;
 }
 

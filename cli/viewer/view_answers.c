@@ -43,6 +43,7 @@ static const struct answer_row {
         [WEB_QUESTION_WHY] = { "why", { NULL } },
         [WEB_QUESTION_PATH] = { "path", { NULL } },
         [WEB_QUESTION_DIFF] = { "diff", { NULL } },
+        [WEB_QUESTION_PAGE] = { "html", { "--notes", "--quiet" } },
 };
 
 /* A parameter is the option of the same name, with these exceptions. */
@@ -152,10 +153,14 @@ int view_answers_command(const struct view_traces *traces, const struct web_ques
                 if (question->values[i] &&
                     (i != WEB_PARAMETER_FUNCTION || question->name != WEB_QUESTION_ANNOTATE))
                         add_parameter(&w, (enum web_parameter)i, question->values[i]);
-        if (question->name == WEB_QUESTION_ANNOTATE)
+        if (question->name == WEB_QUESTION_ANNOTATE || question->name == WEB_QUESTION_PAGE)
                 add_source_folders(&w, &traces->source_folders);
-        add(&w, "--json");
-        add(&w, "--whole");
+        if (question->name == WEB_QUESTION_PAGE) {
+                add(&w, "--output=-");
+        } else {
+                add(&w, "--json");
+                add(&w, "--whole");
+        }
         if (names_fd >= 0)
                 add(&w, "--names-fd=%d", names_fd);
         if (question->name == WEB_QUESTION_DIFF) {

@@ -279,7 +279,7 @@ testInChromium('a note is written at the chosen zone, is there again after a rel
                 await page.until('window.hyprofShell && ' + timeline + '.notes.notes.length === 1', 'the note after a reload');
                 await page.click('.timeline-tools button', 'Notes (1)');
                 assert.strictEqual(await page.text('.note-text'), text);
-                fs.writeFileSync(saved, await page.value(`pageModules['timeline_notes.js'].pageWithNotes(${timeline}.notes.notes)`));
+                fs.writeFileSync(saved, await page.value(`hyprofViewer.source.page(${timeline}.notes.notes)`));
                 await page.click('.notes li button:last-child');
                 await page.until(timeline + '.notes.notes.length === 0');
         });

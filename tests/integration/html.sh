@@ -4,7 +4,7 @@
 set -eu
 . tests/tap.sh
 . tests/page_part.sh
-plan 32
+plan 38
 need jq python3 script
 
 trace=tests/golden/v1.4.hyp
@@ -47,6 +47,16 @@ holds 'leaves no file' test ! -e "$TMPDIR/small.html"
 # The page is no larger than it may be; its file is.
 holds 'a file that may not be as large' ends_with 1 sh -c "ulimit -f 8; trap '' XFSZ; exec \"$HYPROF\" html \"$trace\" -o \"$TMPDIR/small.html\""
 holds 'is no reason for a larger --max-size' same 1 "$(grep -c '' "$TMPDIR/err")"
+
+holds 'notes and pins come along' html marked --note '1s=here' --note '1.5s..2s=<b>&' --pin 'frames*' --pin '*'
+note_is() { part "$TMPDIR/marked.html" notes | jq -e "$1"; }
+holds 'a note has its time and text' note_is '.[0] == {from: 1000000000, to: 1000000000, text: "here"}'
+holds 'or its range, and any text' note_is '.[1] == {from: 1500000000, to: 2000000000, text: "<b>&"} and length == 2'
+track_keys() { part "$TMPDIR/marked.html" model | jq -c '[.tracks[] | .kind + ":" + (.id | tostring)] | sort'; }
+holds 'each track is pinned once' same "$(track_keys)" "$(part "$TMPDIR/marked.html" tracks | jq -c '.pinned | sort')"
+holds 'without them there is no such part' sh -c "! grep -q 'id=.data-\(notes\|tracks\)' '$TMPDIR/a.html'"
+html marked --force --redact --note '1s=of /home/someone/x.c'
+holds 'a note is redacted as all else' note_is '.[0].text == "of x.c"'
 
 command=$("$HYPROF" report --json --limit 0 -i "$trace" | jq -r .command)
 html redacted --redact

@@ -63,5 +63,7 @@ START_TEST(questions_are_commands)
         expect("question=path&zone=z4&thread=t1&at=12&top=2000",
                "path|--thread=handle:t1|--zone=handle:z4|--limit=2000|--at=12ns|--json|--whole|--input=t.hyp");
         expect("question=diff&per=z", "diff|--per=z|--json|--whole|--anyway|--before=b.hyp|--after=t.hyp");
+        expect("question=page", "html|--notes|--quiet|--output=-|--input=t.hyp");
+        expect("question=page&side=before", "html|--notes|--quiet|--output=-|--input=b.hyp");
 }
 END_TEST

@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ------------------------------------------------------------------ lanes */
 
@@ -151,7 +152,7 @@ struct html_parts {
         struct html_redaction redaction;
         struct html_answers answers;
         struct byte_buffer all, details; /* without and with answers about single zones and functions */
-        struct byte_buffer samples, stacks, strings, texts, launches, lanes;
+        struct byte_buffer samples, stacks, strings, texts, launches, lanes, notes, tracks;
         unsigned merged_log2;
         bool has_details, has_samples, has_lanes, has_texts;
 };
@@ -184,6 +185,18 @@ static void show_question(void *context, const char *query, uint32_t n_before)
         show(context, "table %" PRIu32 ": %.60s", n_before + 1, query + strlen("question="));
 }
 
+/* For the viewer the page is made in a process that makes no files: the index is in memory then. */
+static int open_index_file(struct error *err)
+{
+        int fd = io_open_unnamed(err);
+
+        if (fd < 0)
+                fd = memfd_create("index", MFD_CLOEXEC);
+        if (fd >= 0)
+                *err = ERROR_NONE;
+        return fd < 0 ? err->code : fd;
+}
+
 static int open_parts(struct html_parts *p, struct error *err)
 {
         int r = loaded_trace_open(&p->trace, p->options->trace, err);
@@ -199,7 +212,7 @@ static int open_parts(struct html_parts *p, struct error *err)
                                                 .host = loaded_trace_meta(&p->trace, "hostname") };
         if (p->options->redacts && html_redaction_learn(&p->redaction, p->trace.dictionary) < 0)
                 return error_set(err, -ENOMEM, "no memory to leave folders out");
-        fd = io_open_unnamed(err);
+        fd = open_index_file(err);
         if (fd < 0)
                 return fd;
         r = timeline_index_init(&p->index, fd, p->trace.start_ns, p->trace.end_ns - p->trace.start_ns);
@@ -324,6 +337,26 @@ static int pack_launches(struct html_parts *p, struct error *err)
         return r;
 }
 
+static int pack_marks(struct html_parts *p, struct error *err)
+{
+        const struct html_redaction *redaction = p->options->redacts ? &p->redaction : NULL;
+        struct byte_buffer text = { .data = NULL };
+        int r;
+
+        if (!p->options->marks)
+                return 0;
+        r = html_marks_put_notes(p->options->marks, redaction, &text, err);
+        if (r == 0 && text.used_bytes > 0)
+                r = pack(&p->notes, &text, err);
+        byte_buffer_clear(&text);
+        if (r == 0)
+                r = html_marks_put_tracks(p->options->marks, &p->index, &text, err);
+        if (r == 0 && text.used_bytes > 0)
+                r = pack(&p->tracks, &text, err);
+        byte_buffer_deinit(&text);
+        return r;
+}
+
 /*
  * ---- fitting --------------------------------------------------------------------------------------------
  */
@@ -338,7 +371,8 @@ static uint64_t count_others(const struct html_parts *p)
                 if (page_files_find(names[i], &file))
                         n += file.text.n_bytes;
         n += p->has_details ? p->details.used_bytes : p->all.used_bytes;
-        n += p->strings.used_bytes + p->launches.used_bytes + (p->has_texts ? p->texts.used_bytes : 0);
+        n += p->strings.used_bytes + p->launches.used_bytes + p->notes.used_bytes + p->tracks.used_bytes;
+        n += p->has_texts ? p->texts.used_bytes : 0;
         return n + (p->has_samples ? p->samples.used_bytes + p->stacks.used_bytes : 0);
 }
 
@@ -576,6 +610,10 @@ static void put_data(const struct html_parts *p, const struct byte_buffer *model
                 if (p->launches.used_bytes > 0)
                         put_element(out, "launches", &p->launches);
         }
+        if (p->notes.used_bytes > 0)
+                put_element(out, "notes", &p->notes);
+        if (p->tracks.used_bytes > 0)
+                put_element(out, "tracks", &p->tracks);
         if (p->has_samples) {
                 put_element(out, "samples", &p->samples);
                 put_element(out, "stacks", &p->stacks);
@@ -613,8 +651,9 @@ static int make_parts(struct html_parts *p, struct error *err)
         static const struct {
                 const char *stage;
                 int (*make)(struct html_parts *p, struct error *err);
-        } stages[] = { { "the index", open_parts }, { "tables", pack_answers },  { "samples", pack_samples },
-                       { "names", pack_strings },   { "arrows", pack_launches }, { "the timeline", fit } };
+        } stages[] = { { "the index", open_parts }, { "notes", pack_marks },   { "tables", pack_answers },
+                       { "samples", pack_samples }, { "names", pack_strings }, { "arrows", pack_launches },
+                       { "the timeline", fit } };
         int r = 0;
 
         for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]) && r == 0; i++) {
@@ -627,8 +666,10 @@ static int make_parts(struct html_parts *p, struct error *err)
 
 static void free_parts(struct html_parts *p)
 {
-        struct byte_buffer *const buffers[] = { &p->all,     &p->details, &p->samples,  &p->stacks,
-                                                &p->strings, &p->texts,   &p->launches, &p->lanes };
+        struct byte_buffer *const buffers[] = {
+                &p->all,   &p->details,  &p->samples, &p->stacks, &p->strings,
+                &p->texts, &p->launches, &p->lanes,   &p->notes,  &p->tracks
+        };
 
         for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
                 byte_buffer_deinit(buffers[i]);

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 struct error;
+struct html_marks;
 struct loaded_trace;
 struct timeline_index;
 struct trace_dictionary;
@@ -151,6 +152,26 @@ int html_redaction_clean_text(const struct html_redaction *redaction, struct byt
 /* Appends @text without folders, the command line and the host name. */
 void html_redaction_put(const struct html_redaction *redaction, struct text_view text,
                         struct byte_buffer *out);
+
+/*
+ * html_marks.c - notes and pins of a person, as the page reads them
+ *
+ * Way of the data:  the command line, kept_values -> [html_marks] -> html_file
+ */
+
+/*
+ * [{"from", "to", "text"}, ...]; nothing if there are none.  @redaction: NULL = none.  Returns 0 or
+ * -ENOMEM.
+ */
+int html_marks_put_notes(const struct html_marks *marks, const struct html_redaction *redaction,
+                         struct byte_buffer *out, struct error *err);
+
+/*
+ * {"pinned": ["thread:3", ...], ...}; nothing if there are no pins and nothing is kept.  Returns 0; -ENOENT
+ * if a pin fits no track of @index; -ENOMEM.
+ */
+int html_marks_put_tracks(const struct html_marks *marks, const struct timeline_index *index,
+                          struct byte_buffer *out, struct error *err);
 
 /*
  * escaped_columns.c - columns of whole numbers in 32 bits each, with a list of those that are larger

@@ -27,6 +27,7 @@ import { TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
 import { PATH_OF_RUN, TimelinePath } from './timeline_path.js';
 import { isIdleTrack, NO_LANE, rowsBetween, timelineRows, WHOLE_CHOICE } from './timeline_rows.js';
+import { TimelineSave } from './timeline_save.js';
 import { TimelineSearch } from './timeline_search.js';
 import { TimelineTouch } from './timeline_touch.js';
 import { TimelineTracks } from './timeline_tracks.js';
@@ -109,6 +110,7 @@ export class TimelineScreen {
                 this.search = new TimelineSearch(this);
                 this.tracks = new TimelineTracks(this);
                 this.crumbs = new TimelineCrumbs(this);
+                this.save = new TimelineSave(this);
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
@@ -123,7 +125,7 @@ export class TimelineScreen {
                            button('Show all', () => this.showRange(...viewer.bounds()), { title: 'Home' }),
                            this.crumbs.element,
                            this.ghostButton, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
-                           this.notes.button, this.part, this.tracks.element, this.arrows.note, this.note),
+                           this.notes.button, this.save.button, this.part, this.tracks.element, this.arrows.note, this.note),
                         legendLine(viewer), this.notes.list,
                         el('div', { class: 'timeline-body' }, el('div', { class: 'timeline-main' }, this.overview.element, this.scroll),
                            this.panel.element), this.tip);
@@ -286,12 +288,9 @@ export class TimelineScreen {
                 frame.context.setTransform(scale, 0, 0, scale, 0, 0);
                 frame.context.fillStyle = frame.colors.background;
                 frame.context.fillRect(0, 0, frame.width, frame.height);
-                for (const paint of [() => paintGrid(frame), () => paintRows(frame, rows), () => this.path.paint(frame),
-                        () => this.arrows.paint(frame, rows),
-                        () => paintAxis(frame, this.viewer.range()), () => paintNotes(frame, this.notes.notes),
-                        () => this.paintMarks(frame), () => this.labels.draw(rows, frame.top),
-                        () => this.overview.draw(this.from, this.to, this.scroll.offsetWidth - this.scroll.clientWidth - 1)])
-                        this.attempt(paint);
+                this.paint(frame, rows);
+                this.attempt(() => this.labels.draw(rows, frame.top));
+                this.attempt(() => this.overview.draw(this.from, this.to, this.scroll.offsetWidth - this.scroll.clientWidth - 1));
                 this.cache.need(rows.flatMap((row) => row.lanes.map((lane) => lane.lane.id)).filter((id) => id !== NO_LANE), this.from,
                                 this.to, frame.bucketLog2);
                 if (rows.some((row) => row.track?.kind === 'load' && row.isOpen))
@@ -300,6 +299,13 @@ export class TimelineScreen {
                         this.delays.push(performance.now() - this.inputAt);
                         this.inputAt = 0;
                 }
+        }
+
+        /** @param {TimelineFrame} frame @param {TimelineRow[]} rows */
+        paint(frame, rows) {
+                [() => paintGrid(frame), () => paintRows(frame, rows), () => this.path.paint(frame), () => this.arrows.paint(frame, rows),
+                 () => paintAxis(frame, this.viewer.range()), () => paintNotes(frame, this.notes.notes),
+                 () => this.paintMarks(frame)].forEach((paint) => this.attempt(paint));
         }
 
         /**
@@ -372,13 +378,13 @@ export class TimelineScreen {
                 this.measureDelay();
                 this.keepState();
                 this.draw();
+                this.viewer.emit('view', this);
         }
 
         /** @param {Event} [event] has waited since its time stamp; without one, as of now */
         measureDelay(event) {
                 if (this.inputAt === 0)
                         this.inputAt = event ? event.timeStamp : performance.now();
-                this.viewer.emit('view', this);
         }
 
         /** Updates the page's address once the movement is over. */

@@ -2,6 +2,7 @@
 // Where the page's data comes from in a file that `hyprof html` wrote: elements of the page itself.
 
 import { hashOfText } from './colors.js';
+import { el, fill } from './dom.js';
 import { decodeFileLanes, FileLaunches } from './file_lanes.js';
 import { searchedLanes, searchLanes } from './file_search.js';
 import { findInLane, foldLane } from './lanes.js';
@@ -21,6 +22,7 @@ import { GROUPS_OF_FILE, zoneOfFile } from './zone_instances.js';
  * @typedef {import('./source_server.js').SearchRequest} SearchRequest
  * @typedef {import('./source_server.js').StackFrame} StackFrame
  * @typedef {import('./source_server.js').TraceSource} TraceSource
+ * @typedef {import('./timeline_notes.js').TimelineNote} TimelineNote
  */
 
 /** @param {string} text base64 */
@@ -44,6 +46,19 @@ function bytesOfBase64(text) {
 async function gunzip(bytes) {
         const stream = new Blob([bytes]).stream().pipeThrough(new (/** @type {any} */ (globalThis).DecompressionStream)('gzip'));
         return new Response(stream).arrayBuffer();
+}
+
+/**
+ * @param {string} name
+ * @param {any} value
+ */
+async function dataElement(name, value) {
+        const packed = new Blob([JSON.stringify(value)]).stream()
+                .pipeThrough(new (/** @type {any} */ (globalThis).CompressionStream)('gzip'));
+        const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+
+        return el('script', { type: 'application/octet-stream', id: 'data-' + name },
+                  btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join('')));
 }
 
 /**
@@ -78,6 +93,8 @@ export class FileSource {
                 this.fileLaunches = null;
                 /** @type {Promise<TraceModel> | null} */
                 this.builtModel = null;
+                /** Pins and folded rows of the file; null = none. @type {any} */
+                this.tracks = null;
         }
 
         /**
@@ -120,10 +137,11 @@ export class FileSource {
          * @param {TraceModel} [model]  the trace that the value is for; without it, the value is for the user
          */
         recall(name, model) {
+                const own = name === 'tracks' && this.tracks ? JSON.stringify(this.tracks) : null;
                 try {
-                        return localStorage.getItem(this.storageKey(name, model));
+                        return localStorage.getItem(this.storageKey(name, model)) ?? own;
                 } catch (_) {
-                        return null;
+                        return own;
                 }
         }
 
@@ -139,6 +157,28 @@ export class FileSource {
                 } catch (_) {
                         // Then it holds for this visit.
                 }
+        }
+
+        /** Reads what the file has of pins and folded rows, once, before the page is built. */
+        async readKept() {
+                this.tracks = await this.json('tracks');
+        }
+
+        /**
+         * The text of this page as it came, with these notes, and the pins of this visit.
+         * @param {TimelineNote[]} notes
+         */
+        async page(notes) {
+                const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
+                const script = /** @type {Element} */ (copy.querySelector('script'));
+                const tracks = JSON.parse(this.recall('tracks', await this.model()) ?? 'null');
+
+                copy.removeAttribute('data-theme');
+                copy.querySelectorAll('dialog, #data-notes, #data-tracks').forEach((one) => one.remove());
+                fill(/** @type {Element} */ (copy.querySelector('#page')),
+                     el('noscript', {}, 'This page draws with JavaScript, which is switched off.'));
+                script.before(await dataElement('notes', notes), ...(tracks ? [await dataElement('tracks', tracks)] : []));
+                return `<!DOCTYPE html>\n${copy.outerHTML}\n`;
         }
 
         /** @returns {Promise<TraceModel>} */

@@ -7,6 +7,7 @@ import { TraceModel } from './model.js';
 /**
  * @typedef {import('./lanes.js').LaneItems} LaneItems
  * @typedef {import('./name_matches.js').NameKind} NameKind
+ * @typedef {import('./timeline_notes.js').TimelineNote} TimelineNote
  */
 
 /**
@@ -30,6 +31,7 @@ import { TraceModel } from './model.js';
  *     search(request: SearchRequest): Promise<SearchReply>,
  *     strings(ids: number[], kind: 'messages' | 'texts'): Promise<string[]>,
  *     stack(id: number): Promise<{frames: StackFrame[]}>,
+ *     page(notes: TimelineNote[]): Promise<string | Blob>,
  *     recall(name: KeptName, model?: TraceModel): string | null,
  *     remember(name: KeptName, value: string, model: TraceModel): Promise<void>,
  *     answer(question: string, parameters?: Record<string, any>, options?: AnswerOptions): Promise<any>}} TraceSource
@@ -38,11 +40,11 @@ import { TraceModel } from './model.js';
 /** How often the page asks for the progress of an answer that takes longer. */
 const PROGRESS_STEP_MS = 300;
 
-/** @implements {TraceSource} */
-export class ServerSource {
 /** Answers of both traces have one list of jobs. */
 let nJobs = 0;
 
+/** @implements {TraceSource} */
+export class ServerSource {
         /** @param {'after' | 'before'} [side]  which trace of a comparison; a single trace is the one after */
         constructor(side) {
                 this.side = side ?? 'after';
@@ -68,9 +70,9 @@ let nJobs = 0;
                         }
                 }
                 const text = query.toString();
+                const place = this.side === 'before' && path !== 'answer' && path !== 'jobs' ? 'before/' + path : path;
                 let reply;
                 try {
-                const place = this.side === 'before' && path !== 'answer' && path !== 'jobs' ? 'before/' + path : path;
                         reply = await fetch(text ? place + '?' + text : place, body === undefined
                                 ? { signal } : { method: 'POST', body, headers: { 'Content-Type': 'text/plain' } });
                 } catch (error) {
@@ -210,6 +212,11 @@ let nJobs = 0;
                 } finally {
                         clearInterval(timer);
                 }
+        }
+
+        /** The trace and the viewer as one file; the notes and pins are those that are kept. */
+        async page() {
+                return (await this.request('answer', { question: 'page', side: this.side === 'before' ? 'before' : null })).blob();
         }
 
         /**

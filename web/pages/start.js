@@ -64,9 +64,7 @@ async function startPage() {
         const source = document.getElementById('data-model') ? new FileSource() : new ServerSource();
         showTheme('system');
         try {
-                if (source instanceof ServerSource) {
-                        await source.readKept();
-                }
+                await source.readKept();
                 const viewer = new Viewer(source, await source.model());
                 const shell = new Shell(viewer, page);
                 shell.build();

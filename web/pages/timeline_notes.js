@@ -155,7 +155,7 @@ export class TimelineNotes {
                         button('remove', () => this.remove(note), { class: 'quiet',
                                 'aria-label': `remove note: ${note.text.slice(0, 40)}` })))),
                      el('div', { class: 'data-tools' }, button('Write a note', () => this.write(), { title: 'B' }),
-                        isFile ? button('Save page with notes', () => this.savePage())
+                        isFile ? button('Save page with notes', () => this.timeline.save.savePage())
                                 : button('Save notes', () => saveFile('notes.json', 'application/json', JSON.stringify(this.notes))),
                         el('label', { class: 'quiet' }, 'Read notes ', el('input', { type: 'file', accept: '.json',
                                 on: { change: (/** @type {Event} */ event) => this.readFile(event) } }))));
@@ -176,33 +176,6 @@ export class TimelineNotes {
                 }
         }
 
-        /** The page as it came, with the notes in it. */
-        async savePage() {
-                saveFile(`${(this.viewer.model.title || 'trace').replace(/[^A-Za-z0-9]+/g, '-')}.html`, 'text/html',
-                         await pageWithNotes(this.notes));
-        }
-}
-
-/**
- * pageWithNotes() - the text of this page as it came, and an element with the notes
- * @param {TimelineNote[]} notes
- * @returns {Promise<string>}
- */
-export async function pageWithNotes(notes) {
-        const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
-        const script = /** @type {Element} */ (copy.querySelector('script'));
-        const packed = new Blob([JSON.stringify(notes)]).stream()
-                .pipeThrough(new (/** @type {any} */ (globalThis).CompressionStream)('gzip'));
-        const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
-        const data = el('script', { type: 'application/octet-stream', id: 'data-notes' });
-
-        copy.removeAttribute('data-theme');
-        copy.querySelectorAll('dialog, #data-notes').forEach((one) => one.remove());
-        fill(/** @type {Element} */ (copy.querySelector('#page')),
-             el('noscript', {}, 'This page draws with JavaScript, which is switched off.'));
-        data.textContent = btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(''));
-        script.before(data);
-        return `<!DOCTYPE html>\n${copy.outerHTML}\n`;
 }
 
 /**

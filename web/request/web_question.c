@@ -96,6 +96,7 @@ static const struct question_row {
                                 (FILTERS & ~BIT(SIDE)) | BIT(THRESHOLD) | BIT(PER) | BIT(ONLY) |
                                         BIT(MIN_SHARE),
                                 0 },
+        [WEB_QUESTION_PAGE] = { "page", BIT(SIDE), 0 },
 };
 
 const char *web_question_text(enum web_question_name name)

@@ -48,6 +48,7 @@ enum web_question_name {
         WEB_QUESTION_WHY,
         WEB_QUESTION_PATH,
         WEB_QUESTION_DIFF,
+        WEB_QUESTION_PAGE, /* the trace and the viewer as one file, HTML */
         WEB_QUESTION_COUNT
 };
 

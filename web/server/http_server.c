@@ -34,6 +34,7 @@ struct exchange {
         bool has_begun;
         bool is_gone;           /* the browser hung up */
         struct answer_job *job; /* whose end is awaited; NULL = none */
+        bool is_page;           /* and it is no JSON: see WEB_QUESTION_PAGE */
         bool keeps;             /* the body is to be kept */
         enum web_side side;     /* for this trace */
         enum kept_name kept_name;
@@ -192,6 +193,7 @@ static enum MHD_Result ask(struct exchange *x, const struct web_request *request
         struct answer_jobs *jobs = &x->server->jobs;
         struct error err = ERROR_NONE;
 
+        x->is_page = request->question.name == WEB_QUESTION_PAGE;
         x->job = answer_jobs_add(jobs, text, request->question.job, x);
         if (!x->job)
                 return reply_with_words(x, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -282,7 +284,8 @@ static enum MHD_Result reply_with_answer(struct exchange *x)
          */
         if (job->status == MHD_HTTP_OK) {
                 job->out = (struct byte_buffer){ .data = NULL };
-                result = reply_with(x, MHD_HTTP_OK, "application/json", &body);
+                result = reply_with(x, MHD_HTTP_OK,
+                                    x->is_page ? "application/octet-stream" : "application/json", &body);
         } else {
                 result = reply_with_error(
                         x, job->status == MHD_HTTP_UNPROCESSABLE_CONTENT ? MHD_HTTP_OK : job->status,

@@ -363,6 +363,8 @@ static int refuse(const struct view_front *f, uint32_t id, int status, const cha
 /* A question about a comparison where there is none, or the other way round. */
 static const char *find_mistake(const struct view_front *f, const struct web_question *q)
 {
+        if (q->name == WEB_QUESTION_PAGE && f->follows)
+                return "the recording still runs: a page is made of one that is over";
         if (f->paths[WEB_SIDE_BEFORE])
                 return NULL;
         if (q->name == WEB_QUESTION_DIFF || q->values[WEB_PARAMETER_SIDE])
@@ -374,8 +376,8 @@ static const struct trace_identity *trace_of(const struct view_front *f, const s
 {
         const char *side = q->values[WEB_PARAMETER_SIDE];
 
-        if (q->name == WEB_QUESTION_DIFF)
-                return NULL; /* several traces: no one position */
+        if (q->name == WEB_QUESTION_DIFF || q->name == WEB_QUESTION_PAGE)
+                return NULL; /* several traces, or several passes: no one position */
         return &f->traces[side && strcmp(side, "before") == 0 ? WEB_SIDE_BEFORE : WEB_SIDE_AFTER];
 }
 
