@@ -14,6 +14,7 @@ import { formatDuration } from './format.js';
 import { FrameBudgets } from './frame_budget.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
+import { answerLine } from './timeline_answer.js';
 import { paintWakerOf, TimelineArrows } from './timeline_arrows.js';
 import { TimelineCauses } from './timeline_causes.js';
 import { TimelineCrumbs } from './timeline_crumbs.js';
@@ -21,7 +22,7 @@ import { hitOfLane, lanesAt } from './timeline_hits.js';
 import { TimelineLabels } from './timeline_labels.js';
 import { TimelineLaunches } from './timeline_launches.js';
 import { legendLine } from './timeline_legend.js';
-import { itemOfHit, rowsOfChoice, TimelineLink } from './timeline_link.js';
+import { itemOfHit, keyOfInstance, rowsOfChoice, TimelineLink } from './timeline_link.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
@@ -126,7 +127,7 @@ export class TimelineScreen {
                            this.crumbs.element,
                            this.ghostButton, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
                            this.notes.button, this.save.button, this.part, this.tracks.element, this.arrows.note, this.note),
-                        legendLine(viewer), this.notes.list,
+                        answerLine(viewer), legendLine(viewer), this.notes.list,
                         el('div', { class: 'timeline-body' }, el('div', { class: 'timeline-main' }, this.overview.element, this.scroll),
                            this.panel.element), this.tip);
                 this.touch = new TimelineTouch(this);
@@ -136,7 +137,8 @@ export class TimelineScreen {
                 this.canvas.addEventListener('pointerleave', () => this.hover(null));
                 this.canvas.addEventListener('dblclick', () => this.zoomToChosen());
                 this.canvas.addEventListener('contextmenu', (event) => this.onMenu(event));
-                new ResizeObserver(() => this.draw()).observe(this.scroll);
+                /* Before the page is shown: a stretched picture would not stand beside its names. */
+                new ResizeObserver(() => this.drawNow()).observe(this.scroll);
                 this.arrange();
                 this.notes.read();
                 viewer.on('model', () => this.onModel());
@@ -598,23 +600,13 @@ export class TimelineScreen {
         }
 
         /**
-         * Tells apart what chooseAt() is asked for.
-         * @param {string} handle
-         * @param {number} at
-         * @param {string} [path]
-         */
-        keyOf(handle, at, path) {
-                return `${handle}@${at}@${path ?? ''}`;
-        }
-
-        /**
          * An instance of which only the thread's handle and the begin are known.
          * @param {string} handle
          * @param {number} at
          * @param {string} [path]  the handle of its zone, if its path is wanted
          */
         async chooseAt(handle, at, path) {
-                const key = this.keyOf(handle, at, path);
+                const key = keyOfInstance(handle, at, path);
                 const zone = path !== undefined ? this.viewer.model.locations.find((one) => one.handle === path) : undefined;
                 const thread = this.viewer.model.threadOfHandle(handle);
                 const track = thread ? this.viewer.model.tracksByThread.get(thread.id) : null;

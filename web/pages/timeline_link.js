@@ -99,6 +99,16 @@ function placeOfItem(item) {
         return parts ? { lane: Number(parts[1]), begin: Number(parts[2]) } : null;
 }
 
+/**
+ * Tells apart what TimelineScreen.chooseAt() is asked for.
+ * @param {string} handle
+ * @param {number} at
+ * @param {string} [path]
+ */
+export function keyOfInstance(handle, at, path) {
+        return `${handle}@${at}@${path ?? ''}`;
+}
+
 /** Makes the timeline as the address says. */
 export class TimelineLink {
         /** @param {TimelineScreen} timeline */

@@ -9,7 +9,7 @@
 
 import { CAUSES, mixOfCauses } from './cause_steps.js';
 import { nameColorOf, nameColorOfValue } from './colors.js';
-import { formatDuration, formatPlural, formatShare, formatTime, formatValue, roundStep } from './format.js';
+import { formatCount, formatDuration, formatPlural, formatShare, formatTime, formatValue, roundStep } from './format.js';
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
 import { paintHatch, paintHatchedWords, paintName } from './timeline_marks.js';
@@ -29,6 +29,12 @@ import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
 export const AXIS_PX = 26;
 const LABEL_LEAST_PX = 22;
+/** About how wide a letter of a label is. */
+const LETTER_PX = 6.2;
+/** Kinds of lanes of which at least one name can be read. */
+const NAMED_KINDS = ['zones', 'ghosts', 'device'];
+/** Boxes that are no farther from each other stand side by side. */
+const RUN_GAP_PX = 3;
 /** The upper part of the strip of CPUs, where its causes are. */
 const LOAD_CAUSES_PX = 14;
 const LABEL_HEIGHT_LEAST_PX = 10;
@@ -237,6 +243,7 @@ function firstInSight(frame, items) {
 function paintSpans(frame, items, y, height, kind) {
         const { context, model } = frame;
         const folds = new FoldBar(frame, y, height);
+        const names = new RunNames(frame, y, height);
         const isPicky = frame.search !== null || (frame.highlight !== null && (kind === 'zones' || kind === 'device'));
 
         for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
@@ -255,11 +262,15 @@ function paintSpans(frame, items, y, height, kind) {
                 context.globalAlpha = isPicky && !isFound ? 0.28 : kind === 'ghosts' ? 0.72 : 1;
                 context.fillStyle = color.fill;
                 context.fillRect(left, y, width > 3 ? width - 1 : width, height);
-                if (items.count[i] > 1) {
+                if (items.count[i] > 1)
                         folds.add(left, width);
-                } else if (width > LABEL_LEAST_PX && height >= LABEL_HEIGHT_LEAST_PX) {
+                if (items.count[i] === 1 && width > LABEL_LEAST_PX && height >= LABEL_HEIGHT_LEAST_PX) {
                         context.fillStyle = color.text;
                         paintLabel(context, name, Math.max(0, left), Math.min(frame.width, right), y, height);
+                        names.end();
+                        names.isNamed = true;
+                } else if (!isPicky) {
+                        names.add(left, width, { what: items.what[i], name, count: items.count[i], ink: color.text });
                 }
                 if (isFound && (width > 4 || frame.highlight)) {
                         context.strokeStyle = frame.colors.text;
@@ -269,6 +280,9 @@ function paintSpans(frame, items, y, height, kind) {
         }
         folds.paint();
         context.globalAlpha = 1;
+        names.end();
+        if (NAMED_KINDS.includes(kind))
+                names.nameWidest();
 }
 
 /**
@@ -334,6 +348,66 @@ class FoldBar {
 }
 
 /**
+ * Names boxes too narrow for a name of their own that stand side by side and are of one name: "draw ×64".  Of a box that
+ * stands for several items only the longest is known: "draw, longest of 1,204".  The words have the room of the boxes.  In
+ * a lane without any name, the widest of its boxes has one, on a ground of its own.
+ */
+class RunNames {
+        /** @param {TimelineFrame} frame @param {number} y @param {number} height */
+        constructor(frame, y, height) {
+                this.frame = frame;
+                this.y = y;
+                this.height = height;
+                this.left = 0;
+                this.right = -Infinity;
+                this.what = -1;
+                this.name = '';
+                this.ink = '';
+                this.nBoxes = 0;
+                this.nItems = 0;
+                this.isNamed = false;
+                this.widest = { left: 0, width: 0, words: '' };
+        }
+
+        /** @param {number} left @param {number} width @param {{ what: number, name: string, count: number, ink: string }} item */
+        add(left, width, { what, name, count, ink }) {
+                if (what !== this.what || left > this.right + RUN_GAP_PX) {
+                        this.end();
+                        Object.assign(this, { left, what, name, ink, nBoxes: 0, nItems: 0 });
+                }
+                this.right = Math.max(this.right, left + width);
+                this.nBoxes++;
+                this.nItems += count;
+        }
+
+        end() {
+                const { frame, height, ink, left, name, nBoxes, nItems, right, y } = this;
+                const words = nItems === nBoxes ? `${name} ×${formatCount(nItems)}` : `${name}, longest of ${formatCount(nItems)}`;
+                const [from, to] = [Math.max(0, left), Math.min(frame.width, right)];
+
+                this.what = -1;
+                this.right = -Infinity;
+                if (to - from > this.widest.width)
+                        this.widest = { left: from, width: to - from, words: nItems === 1 ? name : words };
+                if (nItems < 2 || height < LABEL_HEIGHT_LEAST_PX || words.length * LETTER_PX + 8 > to - from)
+                        return;
+                frame.context.fillStyle = ink;
+                paintLabel(frame.context, words, from, to, y, nItems === nBoxes ? height : height * 0.8);
+                this.isNamed = true;
+        }
+
+        nameWidest() {
+                const { frame, height, isNamed, widest, y } = this;
+                const { font } = frame.context;
+
+                if (isNamed || widest.words === '' || height < LABEL_HEIGHT_LEAST_PX)
+                        return;
+                paintName(frame, widest.words, widest.left + 3, y + height / 2);
+                frame.context.font = font;
+        }
+}
+
+/**
  * @param {CanvasRenderingContext2D} context
  * @param {string} text
  * @param {number} left
@@ -343,11 +417,10 @@ class FoldBar {
  */
 export function paintLabel(context, text, left, right, y, height) {
         const room = right - left - 7;
-        const perLetter = 6.2;
 
         if (room < 12 || text === '')
                 return;
-        const shown = text.length * perLetter <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / perLetter) - 1))}…`;
+        const shown = text.length * LETTER_PX <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / LETTER_PX) - 1))}…`;
         context.fillText(shown, left + 4, y + height / 2 + 0.5, room + 4);
 }
 

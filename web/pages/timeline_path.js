@@ -14,6 +14,7 @@ import { DataTable } from './data_table.js';
 import { button, el } from './dom.js';
 import { formatPlural } from './format.js';
 import { labelOfSegment, pathSegments, pathSteps, pathThreads, pathThreadsByTime } from './path_segments.js';
+import { keyOfInstance } from './timeline_link.js';
 import { paintHatch, paintName } from './timeline_marks.js';
 import { AXIS_PX, paintLabel, xOfTime } from './timeline_paint.js';
 import { isOnPath } from './timeline_rows.js';
@@ -84,7 +85,7 @@ export class TimelinePath {
 
                 if (!hit || !thread || !location)
                         return;
-                timeline.askedFor = timeline.keyOf(thread.handle, hit.begin, location.handle);
+                timeline.askedFor = keyOfInstance(thread.handle, hit.begin, location.handle);
                 this.clear();
                 viewer.set({ at: hit.begin, at_thread: thread.handle, path: location.handle });
                 if (viewer.model.isLive)
@@ -180,7 +181,7 @@ export class TimelinePath {
                         timeline.scroll.scrollTop = this.top;
                 this.clear();
                 if (thread)
-                        timeline.askedFor = timeline.keyOf(thread.handle, subject.begin);
+                        timeline.askedFor = keyOfInstance(thread.handle, subject.begin);
                 this.viewer.set({ path: null });
                 timeline.arrange();
         }
