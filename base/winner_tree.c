@@ -30,12 +30,21 @@ void winner_tree_deinit(struct winner_tree *t)
 
 void winner_tree_set(struct winner_tree *t, size_t source, uint64_t key)
 {
+        uint64_t others = WINNER_TREE_NONE;
+
         t->keys[source] = key;
+        if (t->winners[1] == source && key < t->second_key)
+                return;
         for (size_t node = (t->n_leaves + source) / 2; node > 0; node /= 2) {
                 uint32_t left = t->winners[2 * node], right = t->winners[2 * node + 1];
+                uint32_t loser = t->keys[right] < t->keys[left] ? left : right;
 
-                t->winners[node] = t->keys[right] < t->keys[left] ? right : left;
+                t->winners[node] = left ^ right ^ loser;
+                if (t->keys[loser] < others)
+                        others = t->keys[loser];
         }
+        /* If it came out first, it has beaten the best of each part of the others on its way. */
+        t->second_key = t->winners[1] == source ? others : 0;
 }
 
 size_t winner_tree_first(const struct winner_tree *t)

@@ -5,7 +5,8 @@
  * Way of the data:  each source (the time of a ring's oldest record) -> [winner_tree] -> the next one
  *
  * A tournament, as in Knuth, The Art of Computer Programming, volume 3, 5.4.1: each inner node holds the
- * winner of its two children.  Among equal keys the lower number wins.  Used by one thread.
+ * winner of its two children.  Among equal keys the lower number wins.  A winner that stays the winner costs
+ * one step: so it is while one source has all there is.  Used by one thread.
  */
 #ifndef BASE_WINNER_TREE_H
 #define BASE_WINNER_TREE_H
@@ -21,6 +22,7 @@ struct winner_tree {
         uint32_t *
                 winners; /* heap, owned: [1] is the root's source, the children of node i are 2i and 2i + 1 */
         size_t n_sources, n_leaves;
+        uint64_t second_key; /* at most the least key of the others than the first source */
 };
 
 /* All keys are WINNER_TREE_NONE.  Returns 0 or -ENOMEM; after an error winner_tree_deinit() is fine. */

@@ -123,6 +123,12 @@ size_t perf_ring_count_unread(const struct perf_ring *ring)
                           : 0;
 }
 
+void perf_ring_prefetch(const struct perf_ring *ring)
+{
+        if (ring->meta)
+                __builtin_prefetch(&ring->meta->data_head);
+}
+
 void perf_ring_consume(struct perf_ring *ring, size_t n_bytes)
 {
         ring->tail_bytes += n_bytes;

@@ -54,6 +54,13 @@ int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **r
 /* Bytes that the kernel has put in by now and that are not consumed yet. */
 size_t perf_ring_count_unread(const struct perf_ring *ring);
 
+/*
+ * Asks the processor for what perf_ring_count_unread() reads, some rings ahead: the kernel's head is in no
+ * cache of ours after the kernel wrote it, and heads of many rings, each in a page, displace each other.
+ */
+void perf_ring_prefetch(const struct perf_ring *ring);
+#define PERF_RINGS_AHEAD 8
+
 /* Steps over the record of @n_bytes that perf_ring_peek() returned. */
 void perf_ring_consume(struct perf_ring *ring, size_t n_bytes);
 

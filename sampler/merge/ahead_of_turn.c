@@ -88,8 +88,10 @@ static bool is_of_no_interest(const uint8_t *bytes, size_t n_bytes)
 /* One round through the rings.  Returns 1 if a region is announced, 0, -ENOMEM, -errno. */
 static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
 {
+        size_t n_rings = s->recording->events->n_rings;
+
         *ret_has_code = false;
-        for (size_t i = 0; i < s->recording->events->n_rings; i++) {
+        for (size_t i = 0; i < n_rings; i++) {
                 const uint8_t *bytes;
                 size_t n_bytes;
                 struct perf_record rec;
@@ -97,9 +99,14 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
 
                 if (!event_set_is_tracker_ring(s->recording->events, i))
                         continue;
-                while ((r = perf_ring_scan(&s->recording->events->rings[i], &s->heads[i].scan_bytes, &bytes,
-                                           &n_bytes, err)) == 1) {
-                        s->heads[i].ready = false; /* the head may have borrowed a wrapped record's copy */
+                if (i + 2 * PERF_RINGS_AHEAD < n_rings) {
+                        perf_ring_prefetch(&s->recording->events->rings[i + 2 * PERF_RINGS_AHEAD]);
+                        __builtin_prefetch(&s->rings.heads[i + 2 * PERF_RINGS_AHEAD].scan_bytes);
+                }
+                while ((r = perf_ring_scan(&s->recording->events->rings[i], &s->rings.heads[i].scan_bytes,
+                                           &bytes, &n_bytes, err)) == 1) {
+                        s->rings.heads[i].ready =
+                                false; /* the head may have borrowed a wrapped record's copy */
                         if (is_of_no_interest(bytes, n_bytes) ||
                             perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) < 0)
                                 continue;

@@ -42,10 +42,9 @@ int kernel_side_init(struct kernel_side *s, const struct recording *recording)
                 .stacks = { .dictionary = recording->dictionary,
                             .keeper = recording->keeper,
                             .kernel_code = recording->kernel_code },
-                .heads = calloc(recording->events->n_rings, sizeof(struct ring_head)),
                 .versions = file_versions_new(),
         };
-        if (!s->heads || !s->versions || winner_tree_init(&s->oldest, recording->events->n_rings) < 0 ||
+        if (perf_rings_init(&s->rings, recording) < 0 || !s->versions ||
             code_images_new(recording, &s->images) < 0)
                 return -ENOMEM;
         /* A thread's events are on each CPU: they wait also while the thread is on other CPUs. */
@@ -59,8 +58,7 @@ void kernel_side_deinit(struct kernel_side *s)
         stack_builder_deinit(&s->stacks);
         code_images_free(s->images);
         file_versions_free(s->versions);
-        winner_tree_deinit(&s->oldest);
-        free(s->heads);
+        perf_rings_deinit(&s->rings);
         free(s->on_cpus);
 }
 
@@ -523,82 +521,12 @@ int kernel_side_take(struct kernel_side *s, const struct perf_record *rec)
         return r < 0 ? r : take_in_turn(s, rec);
 }
 
-/* A mapping of data needs no more work once kernel_side_scan() has seen that it is no region. */
-static bool is_done(const struct ring_head *head, const struct perf_ring *ring, const uint8_t *bytes)
-{
-        const char *path;
-        size_t path_bytes;
-
-        return head->scan_bytes >= ring->tail_bytes + head->record_bytes &&
-               perf_record_maps_data(bytes, head->record_bytes, &path, &path_bytes);
-}
-
-/* Decodes the oldest record of a ring into its head, if it is not there yet, and gives the ring its place. */
-static int fill_head(struct kernel_side *s, size_t i, struct error *err)
-{
-        struct ring_head *head = &s->heads[i];
-        struct perf_ring *ring = &s->recording->events->rings[i];
-        uint64_t key_ns = WINNER_TREE_NONE;
-        const uint8_t *bytes;
-
-        while (!head->ready) {
-                int r = perf_ring_peek(ring, &bytes, &head->record_bytes, err);
-
-                if (r < 0)
-                        return r;
-                if (r == 0)
-                        break;
-                if (is_done(head, ring, bytes)) {
-                        perf_ring_consume(ring, head->record_bytes);
-                        continue;
-                }
-                r = perf_record_decode(bytes, head->record_bytes, &s->recording->events->layout,
-                                       &head->record, err);
-                if (r == 0) {
-                        head->ready = true;
-                } else {
-                        loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
-                        perf_ring_consume(ring, head->record_bytes);
-                }
-        }
-        if (head->ready)
-                key_ns = head->record.time_ns < WINNER_TREE_NONE ? head->record.time_ns
-                                                                 : WINNER_TREE_NONE - 1;
-        if (s->oldest.keys[i] != key_ns)
-                winner_tree_set(&s->oldest, i, key_ns);
-        return 0;
-}
-
-/* Looks into the rings that were empty.  Once in a run is enough: later records are younger than its end. */
-static int look_into_empty(struct kernel_side *s, struct error *err)
-{
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < s->oldest.n_sources; i++)
-                if (s->oldest.keys[i] == WINNER_TREE_NONE)
-                        r = fill_head(s, i, err);
-        return r;
-}
-
-/* The same where there is no end: returns 1 if there is a record again, 0, -EBADMSG. */
+/* Where there is no end: returns 1 if there is a record again, 0, -EBADMSG. */
 static int look_once_more(struct kernel_side *s, struct error *err)
 {
-        int r = look_into_empty(s, err);
+        int r = perf_rings_look(&s->rings, err);
 
-        return r < 0 ? r : winner_tree_first(&s->oldest) < s->oldest.n_sources;
-}
-
-/* The ring whose oldest record is the oldest of all, with that in its head; `n_sources` if all are empty. */
-static int find_oldest(struct kernel_side *s, size_t *ret_ring, struct error *err)
-{
-        int r = 0;
-
-        do {
-                *ret_ring = winner_tree_first(&s->oldest);
-                if (*ret_ring < s->oldest.n_sources && !s->heads[*ret_ring].ready)
-                        r = fill_head(s, *ret_ring, err);
-        } while (r == 0 && *ret_ring != winner_tree_first(&s->oldest));
-        return r;
+        return r < 0 ? r : winner_tree_first(&s->rings.oldest) < s->rings.oldest.n_sources;
 }
 
 /* Gives space back while a long run goes on; what the ring reports of mappings is remembered before. */
@@ -619,39 +547,30 @@ static void give_all_back(struct kernel_side *s)
         const struct event_set *events = s->recording->events;
         bool has_mappings = false;
 
-        for (size_t i = 0; i < events->n_rings && !has_mappings; i++)
-                has_mappings = event_set_is_tracker_ring(events, i) &&
-                               perf_ring_count_to_release(&events->rings[i]) > 0;
+        for (size_t i = 0; i < s->rings.n_taken && !has_mappings; i++)
+                has_mappings = event_set_is_tracker_ring(events, s->rings.taken[i]) &&
+                               perf_ring_count_to_release(&events->rings[s->rings.taken[i]]) > 0;
         if (has_mappings)
                 code_images_see_records(s->images);
-        for (size_t i = 0; i < events->n_rings; i++)
-                perf_ring_release(&events->rings[i]);
+        for (size_t i = 0; i < s->rings.n_taken; i++) {
+                s->rings.heads[s->rings.taken[i]].is_taken = false;
+                perf_ring_release(&events->rings[s->rings.taken[i]]);
+        }
+        s->rings.n_taken = 0;
 }
 
 /* Applies the oldest record of a ring and steps over it; the ring keeps its place until its next turn. */
 static int take_from_ring(struct kernel_side *s, size_t ring)
 {
-        struct ring_head *head = &s->heads[ring];
+        struct ring_head *head = &s->rings.heads[ring];
         int r = group_counts_take(&s->counts, s->recording->events,
                                   &head->record); /* also of events that are left out */
 
         if (r == 0 && takes(s, &head->record))
                 r = take_in_turn(s, &head->record);
-        head->ready = false;
-        perf_ring_consume(&s->recording->events->rings[ring], head->record_bytes);
+        perf_rings_step(&s->rings, ring);
         give_back(s, ring);
         return r;
-}
-
-/* Hurries the stack unwinder if a ring is more than half full. */
-static void look_at_rings(struct kernel_side *s)
-{
-        const struct event_set *events = s->recording->events;
-
-        s->recording->pace->is_hurried = false;
-        for (size_t i = 0; i < events->n_rings; i++)
-                recorder_pace_note_ring(s->recording->pace, perf_ring_count_unread(&events->rings[i]),
-                                        events->rings[i].data_bytes);
 }
 
 /* A look costs more the more rings there are, and so it comes after more records. */
@@ -717,11 +636,11 @@ static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *e
         int r;
 
         look_at_bpf(s, pass);
-        r = find_oldest(s, &ring, err);
+        r = perf_rings_find(&s->rings, &ring, err);
         if (r < 0)
                 return r;
-        if (ring < s->oldest.n_sources && s->heads[ring].record.time_ns <= pass->until_ns)
-                of_ring = &s->heads[ring].record;
+        if (ring < s->rings.oldest.n_sources && s->rings.heads[ring].record.time_ns <= pass->until_ns)
+                of_ring = &s->rings.heads[ring].record;
         r = run_jit(s, pass->of_bpf, of_ring, pass->until_ns);
         if (r < 0)
                 return error_set(err, r, "no memory for regions of code");
@@ -757,13 +676,16 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         kernel_side_set_table_deadline(s);
         r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
         if (r == 0)
-                r = look_into_empty(s, err);
+                r = perf_rings_look(&s->rings, err);
         if (r == 0)
                 r = 1;
+        s->n_unhurried = 0;
         while (r == 1) {
-                if (s->n_unhurried % n_between_looks == 0)
-                        look_at_rings(s);
-                if (s->n_unhurried++ % PACE_MERGE_UNHURRIED == 0) {
+                if (++s->n_unhurried % n_between_looks == 0 && perf_rings_look(&s->rings, err) < 0) {
+                        r = -EBADMSG;
+                        break;
+                }
+                if (s->n_unhurried % PACE_MERGE_UNHURRIED == 0) {
                         if (until_ns != UINT64_MAX && pass.taken_ns != 0 &&
                             !recorder_pace_may_take(s->recording->pace, clock_raw_ns())) {
                                 /*

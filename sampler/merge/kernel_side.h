@@ -14,11 +14,11 @@
 #ifndef SAMPLER_MERGE_KERNEL_SIDE_H
 #define SAMPLER_MERGE_KERNEL_SIDE_H
 
-#include "base/winner_tree.h"
 #include "sampler/events/group_counts.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/syscall_names.h"
+#include "sampler/merge/perf_rings.h"
 #include "sampler/stacks/stack_builder.h"
 
 #include <stdbool.h>
@@ -33,14 +33,6 @@ struct process_track;
 struct recording;
 struct running_process;
 struct thread_track;
-
-/* The oldest record of one ring, decoded while it waits for its turn. */
-struct ring_head {
-        bool ready;
-        struct perf_record record;
-        size_t record_bytes;
-        uint64_t scan_bytes; /* looked through for regions up to here */
-};
 
 /*
  * Frames of the trace that stand for system calls.
@@ -62,8 +54,7 @@ struct kernel_side {
         struct stack_builder stacks;
         struct syscall_frames syscalls;
         struct group_counts counts;
-        struct ring_head *heads;   /* heap, owned: one a ring */
-        struct winner_tree oldest; /* of the rings, by the times of the records in `heads` */
+        struct perf_rings rings;
         uint32_t
                 *on_cpus; /* heap, owned: by CPU, the thread that came onto it last, by number; 0 = unknown */
         size_t n_on_cpus;

@@ -434,6 +434,8 @@ START_TEST(test_losses)
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 4);
         ck_assert_uint_eq(f.source.n_samples, 1);
         ck_assert_uint_eq(pending(FAKE_PID, 0)->time_ns, 40);
+        ck_assert_uint_eq(f.events.rings[FAKE_SAMPLES_0].meta->data_head,
+                          f.events.rings[FAKE_SAMPLES_0].meta->data_tail); /* all space is given back */
 }
 END_TEST
 
@@ -594,6 +596,7 @@ START_TEST(test_data_is_passed_over_when_seen)
         ck_assert_uint_lt(*unread, f.events.rings[FAKE_TRACKER_0].meta->data_head);
         fake_kernel_side_run(&f, 20);
         ck_assert_uint_eq(*unread, f.events.rings[FAKE_TRACKER_0].meta->data_head);
+        ck_assert_uint_eq(*unread, f.events.rings[FAKE_TRACKER_0].meta->data_tail); /* and given back */
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
 }
 END_TEST

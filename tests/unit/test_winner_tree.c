@@ -31,8 +31,10 @@ START_LOOP_TEST(test_first, 0, sizeof(numbers) / sizeof(numbers[0]))
         for (size_t i = 0; i < n; i++)
                 keys[i] = WINNER_TREE_NONE;
         for (int i = 0; n > 0 && i < N_CHANGES; i++) {
-                size_t source = fixed_random_next(&state) % n;
+                size_t source = fixed_random_next(&state) % n, first = winner_tree_first(&tree);
 
+                if (i % 3 == 0 && first < n) /* as a ring whose next record is looked at */
+                        source = first;
                 keys[source] = i % 4 == 0 ? WINNER_TREE_NONE : fixed_random_next(&state) % 50;
                 winner_tree_set(&tree, source, keys[source]);
                 ck_assert_uint_eq(winner_tree_first(&tree), find_slowly(keys, n));
