@@ -15,10 +15,23 @@ installed = $(1:.bash=)
 # An installation is found again when its whole folder has moved: by paths from PREFIX and from where a file lies.
 FROM_PREFIX    = $(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))
 INCLUDE_TO_LIB = $(shell realpath -ms --relative-to='$(LIBDIR)/cmake/hyprof' '$(PREFIX)/include')
+FROM_TREE      = $(shell realpath -ms --relative-to='$(PREFIX)/share/hyprof/tracy' '$(1)')
 FILLED_IN      = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(FROM_PREFIX)|' -e 's|@INCLUDE@|$(INCLUDE_TO_LIB)|' \
-                 -e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|'
+                 -e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|' \
+                 -e 's|@INCLUDE_FROM_TREE@|$(call FROM_TREE,$(PREFIX)/include)|' -e 's|@LIB_FROM_TREE@|$(call FROM_TREE,$(LIBDIR))|'
 CMAKE_FILES   := hyprofConfig.cmake hyprofConfigVersion.cmake
 SHARED_NAMES  := hyprof $(TRACY_NAMES)
+
+# A folder that builds take for Tracy's: from our file, to its place there.  Two links in it lead to the headers.
+TREE          := share/hyprof/tracy
+TREE_SRC      := instrument/compat/tracy_tree
+TREE_FILES    := CMakeLists.txt.in:CMakeLists.txt hyprof_tracy_paths.cmake.in:lib/cmake/hyprof_tracy_paths.cmake \
+                 TracyConfig.cmake:lib/cmake/Tracy/TracyConfig.cmake tracy.pc.in:lib/pkgconfig/tracy.pc \
+                 TracyConfigVersion.cmake:lib/cmake/Tracy/TracyConfigVersion.cmake \
+                 tracy-config.cmake:lib/cmake/tracy/tracy-config.cmake \
+                 tracy-config-version.cmake:lib/cmake/tracy/tracy-config-version.cmake
+from = $(TREE_SRC)/$(word 1,$(subst :, ,$(1)))
+to   = $(DESTDIR)$(PREFIX)/$(TREE)/$(word 2,$(subst :, ,$(1)))
 
 install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) and LIBDIR (PREFIX/lib)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
@@ -36,6 +49,10 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	$(foreach c,$(COMPLETIONS),install -m 644 cli/completions/$(notdir $(c)) '$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))' &&) true
 	$(FILLED_IN) instrument/client/hyprof.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/hyprof.pc'
 	$(foreach f,$(CMAKE_FILES),$(FILLED_IN) instrument/client/$(f).in > '$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)' &&) true
+	$(foreach f,$(TREE_FILES),install -d "$$(dirname '$(call to,$(f))')" && $(FILLED_IN) $(call from,$(f)) > '$(call to,$(f))' &&) true
+	install -d '$(DESTDIR)$(PREFIX)/$(TREE)/include'
+	ln -sfn ../../../include/hyprof/compat '$(DESTDIR)$(PREFIX)/$(TREE)/public'
+	ln -sfn ../public '$(DESTDIR)$(PREFIX)/$(TREE)/include/tracy'
 	$(if $(PYTHON_PACKAGE),$(foreach f,$(PYTHON_PACKAGE),install -D -m 644 $(f) '$(f:$(B)/python/%=$(DESTDIR)$(PYTHON_DIR)/%)' &&) \
 	        install -m 755 python/hyprof-python '$(DESTDIR)$(PREFIX)/bin/hyprof-python' && \
 	        install -m 644 $(PYTHON_MANUAL) '$(DESTDIR)$(PREFIX)/share/man/man1/')
@@ -53,7 +70,8 @@ uninstall: ## remove what install put there
 	        $(foreach f,$(CMAKE_FILES),'$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)') \
 	        $(foreach n,$(SHARED_NAMES),$(foreach e,.a .so .so.$(SOVERSION),'$(DESTDIR)$(LIBDIR)/lib$(n)$(e)')) \
 	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
-	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
+	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%') \
+	        $(foreach f,$(TREE_FILES),'$(call to,$(f))') '$(DESTDIR)$(PREFIX)/$(TREE)/public' '$(DESTDIR)$(PREFIX)/$(TREE)/include/tracy'
 	rm -f '$(DESTDIR)$(PREFIX)/lib/hyprof/boards'/hyprof-*
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/hyprof/boards' '$(DESTDIR)$(PREFIX)/lib/hyprof' 2>/dev/null
 	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
@@ -62,7 +80,7 @@ uninstall: ## remove what install put there
 	        '$(DESTDIR)$(PYTHON_DIR)/hyprof'/_native.*.so
 	-find '$(DESTDIR)$(PYTHON_DIR)/hyprof' -depth \( -name '*.pyc' -o -type d -empty \) -delete
 	-rmdir '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
-	-find '$(DESTDIR)$(PREFIX)/include/hyprof' '$(DESTDIR)$(PREFIX)/share/doc/hyprof' -depth -type d -empty -delete
+	-find '$(DESTDIR)$(PREFIX)/share/hyprof' '$(DESTDIR)$(PREFIX)/include/hyprof' '$(DESTDIR)$(PREFIX)/share/doc/hyprof' -depth -type d -empty -delete
 
 # The files of the last commit, in an order and with times that do not depend on the machine.
 DIST := hyprof-$(VERSION)

@@ -12,7 +12,9 @@ bad=0
 
 for header in hyprof/hyprof.hpp tracy/Tracy.hpp tracy/TracyC.h tracy/TracyOpenGL.hpp tracy/TracyVulkan.hpp \
         tracy/TracyOpenCL.hpp tracy/TracyCUDA.hpp tracy/TracyD3D11.hpp tracy/TracyD3D12.hpp tracy/TracyWebGPU.hpp \
-        common/TracyColor.hpp common/TracySystem.hpp; do
+        common/TracyColor.hpp common/TracySystem.hpp common/TracyVersion.hpp common/TracyAlign.hpp common/TracyForceInline.hpp \
+        common/TracyApi.h client/TracyProfiler.hpp client/TracyScoped.hpp client/TracyLock.hpp client/TracyThread.hpp \
+        client/TracyCallstack.hpp client/TracyCallstack.h TracyClient.cpp; do
         echo "#include <$header>"
 done >"$work/all.cpp"
 while read -r line; do

@@ -10,7 +10,10 @@
 #ifndef HYPROF_COMPAT_TRACY_SYSTEM_HPP
 #define HYPROF_COMPAT_TRACY_SYSTEM_HPP
 
+#include "TracyApi.h"
+
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -58,6 +61,25 @@ inline void SetThreadNameWithHint(const char *name, int32_t)
 inline uint32_t GetThreadHandle()
 {
         return static_cast<uint32_t>(syscall(SYS_gettid));
+}
+/*
+ * The name that the system knows a thread of this process by, at most 15 bytes; "" if there is none.  It
+ * stays until this thread asks again.
+ */
+inline const char *GetThreadName(uint32_t id)
+{
+        static thread_local char name[16];
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/self/task/%lu/comm", static_cast<unsigned long>(id));
+        name[0] = '\0';
+        FILE *file = fopen(path, "re");
+        if (!file)
+                return name;
+        if (fgets(name, sizeof(name), file))
+                name[__builtin_strcspn(name, "\n")] = '\0';
+        fclose(file);
+        return name;
 }
 inline const char *GetEnvVar(const char *name)
 {

@@ -16,8 +16,30 @@
 #ifndef HYPROF_COMPAT_TRACY_HPP
 #define HYPROF_COMPAT_TRACY_HPP
 
+#include "../common/TracyApi.h"
 #include "../common/TracyColor.hpp"
+#include "../common/TracyForceInline.hpp"
 #include "../common/TracySystem.hpp"
+
+/* Tracy's header brings these, which take ten times as long to compile: only for programs that need it. */
+#ifdef TRACY_COMPAT_INCLUDES
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <chrono>
+#include <condition_variable>
+#include <ctime>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#if __cplusplus >= 201703L
+#include <string_view>
+#endif
+#endif
 
 /* A program may define these in its own way first. */
 #ifndef TracyFunction
@@ -36,6 +58,7 @@
 
 #if defined TRACY_ENABLE && !defined HYPROF_DISABLE
 
+#include "../client/TracyCallstack.h"
 #include "hyprof_tracy.hpp"
 
 #include <string.h>

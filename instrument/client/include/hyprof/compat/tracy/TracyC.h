@@ -11,8 +11,9 @@
  * with -lhyprof_tracy -lhyprof instead of Tracy's client.
  *
  * TRACY_COMPAT_API chooses between revisions of the functions: 1400 (the
- * default) is Tracy 0.14; 1103 is 0.11 to 0.13, where those for memory have an
- * argument `secure`.  The functions for messages of both are always there.
+ * default) is Tracy 0.14; 1200 is 0.12 and 0.13, where those for memory have an
+ * argument `secure`; 1103 is 0.11, where the macros for memory end in a
+ * semicolon as well.  The functions for messages of both are always there.
  *
  * Many macros end in a semicolon because Tracy's do.  Without TRACY_ENABLE all
  * are empty, and nothing has to be linked.  C99 and later; gcc and clang.
@@ -24,6 +25,8 @@
  * NOLINTBEGIN(readability-identifier-naming, bugprone-macro-parentheses): names are Tracy's,
  * some arguments declared
  */
+
+#include "../common/TracyApi.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -68,10 +71,6 @@ enum TracyMessageSeverity {
 #endif
 #ifndef TracyConcatIndirect
 #define TracyConcatIndirect(x, y) x##y
-#endif
-
-#ifndef TRACY_API
-#define TRACY_API __attribute__((visibility("default")))
 #endif
 
 #ifdef __cplusplus
@@ -431,11 +430,19 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
                                           ((fill) ? HYPROF_PLOT_FILL : UINT32_C(0)),      \
                                   color);
 
-/* Those of 0.14 have no semicolon. */
+/*
+ * Those of 0.14 have no semicolon.  Those for messages had one up to 0.13, those for memory up to 0.11: a
+ * program that writes its own has an empty statement then.
+ */
 #if TRACY_COMPAT_API >= 1400
 #define HYPROF_TRACY_SEMICOLON_
 #else
 #define HYPROF_TRACY_SEMICOLON_ ;
+#endif
+#if TRACY_COMPAT_API >= 1200
+#define HYPROF_TRACY_MEMORY_SEMICOLON_
+#else
+#define HYPROF_TRACY_MEMORY_SEMICOLON_ ;
 #endif
 #define HYPROF_TRACY_INFO_               HYPROF_CAST_(uint32_t, TracyMessageSeverityInfo)
 #define TracyCMessage(txt, size)         TracyCMessageCS(txt, size, 0, TRACY_CALLSTACK)
@@ -451,16 +458,20 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
                 HYPROF_TRACY_SEMICOLON_
 #define TracyCAppInfo(txt, size) hyprof_program_info(txt, size);
 
-#define TracyCAlloc(ptr, size)                TracyCAllocS(ptr, size, TRACY_CALLSTACK)
-#define TracyCFree(ptr)                       TracyCFreeS(ptr, TRACY_CALLSTACK)
-#define TracyCAllocN(ptr, size, name)         TracyCAllocNS(ptr, size, TRACY_CALLSTACK, name)
-#define TracyCFreeN(ptr, name)                TracyCFreeNS(ptr, TRACY_CALLSTACK, name)
-#define TracyCMemoryDiscard(name)             hyprof_tracy_discard_(HYPROF_TRACY_NAME_(name));
-#define TracyCAllocS(ptr, size, depth)        hyprof_tracy_alloc_(hyprof_tracy_pool_(HYPROF_NULL_), ptr, size, depth)
-#define TracyCFreeS(ptr, depth)               hyprof_tracy_free_(hyprof_tracy_pool_(HYPROF_NULL_), ptr, depth)
-#define TracyCAllocNS(ptr, size, depth, name) hyprof_tracy_alloc_(HYPROF_TRACY_NAME_(name), ptr, size, depth)
-#define TracyCFreeNS(ptr, depth, name)        hyprof_tracy_free_(HYPROF_TRACY_NAME_(name), ptr, depth)
-#define TracyCMemoryDiscardS(name, depth)     hyprof_tracy_discard_(HYPROF_TRACY_NAME_(name))
+#define TracyCAlloc(ptr, size)        TracyCAllocS(ptr, size, TRACY_CALLSTACK)
+#define TracyCFree(ptr)               TracyCFreeS(ptr, TRACY_CALLSTACK)
+#define TracyCAllocN(ptr, size, name) TracyCAllocNS(ptr, size, TRACY_CALLSTACK, name)
+#define TracyCFreeN(ptr, name)        TracyCFreeNS(ptr, TRACY_CALLSTACK, name)
+#define TracyCMemoryDiscard(name)     hyprof_tracy_discard_(HYPROF_TRACY_NAME_(name));
+#define TracyCAllocS(ptr, size, depth) \
+        hyprof_tracy_alloc_(hyprof_tracy_pool_(HYPROF_NULL_), ptr, size, depth) HYPROF_TRACY_MEMORY_SEMICOLON_
+#define TracyCFreeS(ptr, depth) \
+        hyprof_tracy_free_(hyprof_tracy_pool_(HYPROF_NULL_), ptr, depth) HYPROF_TRACY_MEMORY_SEMICOLON_
+#define TracyCAllocNS(ptr, size, depth, name) \
+        hyprof_tracy_alloc_(HYPROF_TRACY_NAME_(name), ptr, size, depth) HYPROF_TRACY_MEMORY_SEMICOLON_
+#define TracyCFreeNS(ptr, depth, name) \
+        hyprof_tracy_free_(HYPROF_TRACY_NAME_(name), ptr, depth) HYPROF_TRACY_MEMORY_SEMICOLON_
+#define TracyCMemoryDiscardS(name, depth) hyprof_tracy_discard_(HYPROF_TRACY_NAME_(name))
 
 /*
  * Up to Tracy 0.13, only these are safe before the program's constructors and after its destructors; here all
@@ -603,6 +614,7 @@ typedef const void *TracyCSharedLockCtx;
 
 #define TracyCSharedLockCtx(lock)
 #define TracyCSharedLockAnnounce(lock)
+#define TracyCSharedLockAnnonce(lock) /* as Tracy 0.14 spells it there */
 #define TracyCSharedLockTerminate(lock)
 #define TracyCSharedLockBeforeLock(lock)
 #define TracyCSharedLockAfterLock(lock)

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The revision of Tracy's API: 1103 is 0.11 to 0.13, 1400 is 0.14. */
+/* The revision of Tracy's API: 1103 is 0.11, 1200 is 0.12 and 0.13, 1400 is 0.14. */
 #ifndef TRACY_COMPAT_API
 #define TRACY_COMPAT_API 1400
 #endif

@@ -348,14 +348,14 @@ class ScopedZone
         const hyprof_zone zone_;
 };
 
-template <class T> class Lockable : public hyprof::lockable<T>
+template <class Mutex> class Lockable : public hyprof::lockable<Mutex>
 {
       public:
-        constexpr explicit Lockable(const struct hyprof_location &where) : hyprof::lockable<T>(where)
+        constexpr explicit Lockable(const struct hyprof_location &where) : hyprof::lockable<Mutex>(where)
         {
         }
         constexpr explicit Lockable(const SourceLocationData *srcloc)
-            : hyprof::lockable<T>(detail::lock_location(srcloc))
+            : hyprof::lockable<Mutex>(detail::lock_location(srcloc))
         {
         }
         void Mark(const SourceLocationData *srcloc)
@@ -368,15 +368,15 @@ template <class T> class Lockable : public hyprof::lockable<T>
         }
 };
 
-template <class T> class SharedLockable : public hyprof::shared_lockable<T>
+template <class Mutex> class SharedLockable : public hyprof::shared_lockable<Mutex>
 {
       public:
         constexpr explicit SharedLockable(const struct hyprof_location &where)
-            : hyprof::shared_lockable<T>(where)
+            : hyprof::shared_lockable<Mutex>(where)
         {
         }
         constexpr explicit SharedLockable(const SourceLocationData *srcloc)
-            : hyprof::shared_lockable<T>(detail::lock_location(srcloc))
+            : hyprof::shared_lockable<Mutex>(detail::lock_location(srcloc))
         {
         }
         void Mark(const SourceLocationData *srcloc)
@@ -461,28 +461,12 @@ class SharedLockableCtx : public LockableCtx
         }
 };
 
-/* All that programs ask of it. */
-class Profiler
-{
-      public:
-        /* Is a recorder active? */
-        bool IsConnected() const
-        {
-                return hyprof_is_recording() != 0;
-        }
-        void SetProgramName(const char *name) const
-        {
-                hyprof_program_value("program", name);
-        }
-        /* Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of recordings. */
-        static int64_t GetTime()
-        {
-                struct timespec now;
+} // namespace tracy
 
-                clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-                return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
-        }
-};
+#include "hyprof_tracy_profiler.hpp"
+
+namespace tracy
+{
 
 inline Profiler &GetProfiler()
 {
