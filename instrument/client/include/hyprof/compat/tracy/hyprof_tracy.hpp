@@ -199,12 +199,11 @@ inline struct hyprof_location **section_table(size_t *ret_n)
         return open;
 }
 
-inline uint32_t section_open(const printed &name)
+inline uint32_t section_open(const char *name, size_t name_bytes)
 {
         size_t n;
         struct hyprof_location **open = section_table(&n);
-        struct hyprof_location *location = hyprof_location_of(name.text(), name.size(), nullptr, 0, nullptr,
-                                                              0, 0, 0);
+        struct hyprof_location *location = hyprof_location_of(name, name_bytes, nullptr, 0, nullptr, 0, 0, 0);
 
         for (size_t i = 0; location && i < n; i++) {
                 struct hyprof_location *none = nullptr;
@@ -227,7 +226,7 @@ __attribute__((format(printf, 1, 2))) inline uint32_t section_enter(const char *
         va_start(arguments, format);
         const printed name(format, arguments);
         va_end(arguments);
-        return section_open(name);
+        return section_open(name.text(), name.size());
 }
 
 /* The category is not recorded. */
@@ -241,7 +240,7 @@ __attribute__((format(printf, 2, 3))) inline uint32_t section_enter_category(uin
         va_start(arguments, format);
         const printed name(format, arguments);
         va_end(arguments);
-        return section_open(name);
+        return section_open(name.text(), name.size());
 }
 
 inline void section_leave(uint32_t id)
