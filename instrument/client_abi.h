@@ -34,7 +34,7 @@
 #define CLIENT_ABI_ADDRESS_PREFIX "@hyprof-" /* followed by the recorder's PID in decimal, a dash, any text */
 #define CLIENT_ABI_MAGIC          UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR          1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR          8
+#define CLIENT_ABI_MINOR          9
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
@@ -333,6 +333,11 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_DEVICE_VALUE = 140,
         /* 1.8.  4 bytes: device, 4: location, 8: ticks, 4: lane, 4: as of DEVICE_KEYED_SPAN, 8: key. */
         CLIENT_ABI_EVENT_DEVICE_INSTANT = 141,
+        /*
+         * 1.9.  Code as of CODE, with its lines.  8 bytes: address, 8: length, 4: location with its name and
+         * file, 4: zero; then 4 and 4 for each line, upwards: where its code begins, as an offset; the line.
+         */
+        CLIENT_ABI_EVENT_CODE_LINES = 142,
 };
 
 /* The kind of the bits of a DEVICE_VALUE; the numbers of enum trace_value_kind. */

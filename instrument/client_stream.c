@@ -86,7 +86,7 @@ static size_t payload_bytes(uint64_t word)
 static bool is_known(uint32_t event)
 {
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES)
-                return event <= CLIENT_ABI_EVENT_DEVICE_INSTANT;
+                return event <= CLIENT_ABI_EVENT_CODE_LINES;
         if (event >= CLIENT_ABI_EVENT_NEW_TWO_WORDS)
                 return event <= CLIENT_ABI_EVENT_CODE_GONE;
         if (event >= CLIENT_ABI_EVENT_NEW_WORD)
@@ -105,6 +105,7 @@ static uint32_t fixed_bytes(uint32_t event)
         case CLIENT_ABI_EVENT_DEVICE_TRACK:
                 return 16;
         case CLIENT_ABI_EVENT_CODE:
+        case CLIENT_ABI_EVENT_CODE_LINES:
                 return 24;
         case CLIENT_ABI_EVENT_DEVICE_SPAN:
         case CLIENT_ABI_EVENT_DEVICE_BRACKET:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* instrument/client/program_events.c - about the program: its threads, its settings, its source and code */
+#include "instrument/client/location_table.h"
 #include "instrument/client/payload_event.h"
 #include "instrument/client/word_event.h"
 
@@ -143,6 +144,34 @@ void hyprof_emit_code_add(const void *address, size_t bytes, const char *name, s
                 CLIENT_LINK_PASS_ON(code_add, address, bytes, name, name_bytes, image, image_bytes);
 }
 CLIENT_LINK_OWN(code_add);
+
+void hyprof_emit_code_add_lines(const void *address, size_t bytes, struct hyprof_location *location,
+                                const struct hyprof_code_line *lines, size_t n_lines)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word(), id;
+
+        if (!location)
+                return;
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_OTHER)) {
+                CLIENT_LINK_PASS_ON_LATER(code_add_lines, address, bytes, location, lines, n_lines);
+                return;
+        }
+        id = location_table_id(location);
+        if (id != 0)
+                payload_event_put(t, &(struct payload_event){
+                                             .loss = THREAD_RING_LOSS_OTHER,
+                                             .event = CLIENT_ABI_EVENT_CODE_LINES,
+                                             .n_words = 3,
+                                             .words = { (uintptr_t)address, bytes, id },
+                                             .content = lines,
+                                             .content_bytes = lines ? n_lines * sizeof(*lines) : 0,
+                                     });
+        else
+                thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(code_add_lines);
 
 void hyprof_emit_code_remove(const void *address, size_t bytes)
 {

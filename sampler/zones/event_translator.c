@@ -527,17 +527,16 @@ static int take_source_text(struct event_translator *t, struct zone_region *regi
         return r < 0 ? r : attach(t, &in, TRACE_ATTACHMENT_SOURCE_TEXT, name_id, &id);
 }
 
-static int add_code_region(struct event_translator *t, struct trace_code_region *row)
+/* @ret_id: 0 if it was left out.  Returns 1 if it is new, 0, or -ENOMEM. */
+static int add_region(struct event_translator *t, struct trace_code_region *row, uint32_t *ret_id)
 {
-        uint32_t id;
         int r;
 
-        if (t->recording->regions) {
-                r = code_regions_add(t->recording->regions, row, &id);
-                return r < 0 ? r : 0;
-        }
-        return full_is_fine(
-                trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row, &id));
+        *ret_id = 0;
+        if (t->recording->regions)
+                return code_regions_add(t->recording->regions, row, ret_id);
+        r = trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row, ret_id);
+        return r == 0 ? 1 : full_is_fine(r);
 }
 
 static int take_code(struct event_translator *t, struct zone_region *region, const struct client_event *from,
@@ -546,7 +545,7 @@ static int take_code(struct event_translator *t, struct zone_region *region, con
         struct trace_code_region row = { .time_ns = time_ns, .process = region->process };
         struct byte_reader in;
         const uint8_t *name;
-        uint32_t name_bytes;
+        uint32_t name_bytes, id;
         int r = gather(t, region, from);
 
         if (r <= 0)
@@ -562,7 +561,56 @@ static int take_code(struct event_translator *t, struct zone_region *region, con
         r = intern_text(t, name, name_bytes, &row.name);
         if (r == 0 && in.left > 0)
                 r = attach(t, &in, TRACE_ATTACHMENT_CODE_IMAGE, row.name, &row.attachment);
-        return r < 0 ? r : add_code_region(t, &row);
+        return r < 0 ? r : add_region(t, &row, &id);
+}
+
+/* Rows of CODE_LINES are in the order of their regions, so they are made with a new region alone. */
+static int add_lines(struct event_translator *t, struct byte_reader *lines, struct trace_code_line row,
+                     uint64_t length_bytes)
+{
+        uint32_t id;
+        int r = 0;
+
+        for (uint64_t next_bytes = 0; r == 0 && lines->left >= 2 * sizeof(uint32_t);) {
+                row.offset_bytes = bytes_u32(lines);
+                row.line = bytes_u32(lines);
+                if (row.offset_bytes < next_bytes || row.offset_bytes >= length_bytes)
+                        continue;
+                next_bytes = (uint64_t)row.offset_bytes + 1;
+                r = trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_CODE_LINES, &row, &id);
+        }
+        return full_is_fine(r);
+}
+
+static int take_code_lines(struct event_translator *t, struct zone_region *region,
+                           const struct client_event *from, uint64_t time_ns)
+{
+        struct trace_code_region row = { .time_ns = time_ns, .process = region->process };
+        struct trace_code_line line = { .region = 0 };
+        const struct trace_location *named;
+        struct byte_reader in;
+        uint32_t client_location, location = 0;
+        int r = gather(t, region, from);
+
+        if (r <= 0)
+                return r;
+        in = byte_reader_of(t->payload.data, t->payload.used_bytes);
+        row.start_avma = bytes_u64(&in);
+        row.length_bytes = bytes_u64(&in);
+        client_location = bytes_u32(&in);
+        (void)bytes_u32(&in);
+        r = in.short_read
+                    ? 0
+                    : zone_region_location(region, t->recording->dictionary, client_location, &location);
+        if (r < 0)
+                return r;
+        if (location == 0)
+                return count_garbage(t, from);
+        named = trace_dictionary_row(t->recording->dictionary, TRACE_TABLE_LOCATIONS, location);
+        row.name = named->name;
+        line.file = named->file;
+        r = add_region(t, &row, &line.region);
+        return r == 1 && line.region != 0 ? add_lines(t, &in, line, row.length_bytes) : r;
 }
 
 static int take_code_gone(struct event_translator *t, const struct zone_region *region,
@@ -573,8 +621,9 @@ static int take_code_gone(struct event_translator *t, const struct zone_region *
                                          .time_ns = time_ns,
                                          .process = region->process,
                                          .gone = 1 };
+        uint32_t id;
 
-        return add_code_region(t, &row);
+        return add_region(t, &row, &id);
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------- */
@@ -648,6 +697,8 @@ static int take_fact(struct event_translator *t, struct zone_region *region, con
                 return take_source_text(t, region, from);
         case CLIENT_ABI_EVENT_CODE:
                 return take_code(t, region, from, time_ns);
+        case CLIENT_ABI_EVENT_CODE_LINES:
+                return take_code_lines(t, region, from, time_ns);
         case CLIENT_ABI_EVENT_CODE_GONE:
                 return take_code_gone(t, region, from, time_ns);
         default:
@@ -738,10 +789,9 @@ int event_translator_run(struct event_translator *t, struct zone_region *region,
 
         if (from->prefix.blob_bytes > 0 && !has_payload(from->kind))
                 client_region_free_blob(region->region, from->prefix.blob_at, from->prefix.blob_bytes);
-        if (event.op == 0)
-                return take_fact(t, region, from, time_ns);
-        r = translate(t, region, from, &event);
-        if (r == 1)
-                *ret_event = event;
-        return r;
+        r = event.op == 0 ? take_fact(t, region, from, time_ns) : translate(t, region, from, &event);
+        if (r <= 0 || event.op == 0)
+                return r < 0 ? r : 0;
+        *ret_event = event;
+        return 1;
 }

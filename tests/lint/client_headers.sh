@@ -133,6 +133,8 @@ static void devices(uint64_t ticks)
 }
 static void program(const void *code, size_t bytes)
 {
+        struct hyprof_code_line line = { 0, 1 };
+
         hyprof_pause();
         hyprof_mark("mark");
         hyprof_resume();
@@ -142,6 +144,7 @@ static void program(const void *code, size_t bytes)
         hyprof_program_value("key", "value");
         hyprof_source_text("file", 4, "text", 4);
         hyprof_code_add(code, bytes, "name", 4, HYPROF_NULL_, 0);
+        hyprof_code_add_lines(code, bytes, HYPROF_NULL_, &line, 1);
         hyprof_code_remove(code, bytes);
 }
 int use(int x)

@@ -398,6 +398,8 @@ END_TEST
 START_TEST(test_program)
 {
         static const char image[] = "\177ELF and so on";
+        static const struct hyprof_code_line lines[] = { { 0, 10 }, { 4, 12 } };
+        static struct hyprof_location made = { "made", NULL, "made.src", 0, 0, 0, 0 };
         const uint64_t *words;
         uint64_t before, now;
 
@@ -418,6 +420,9 @@ START_TEST(test_program)
         hyprof_source_text("a.py", 4, "print(1)", 8);
         hyprof_code_add((const void *)0x1000, 32, "jit", 3, image, sizeof(image));
         hyprof_code_add((const void *)0x2000, 16, NULL, 3, NULL, 3);
+        hyprof_code_add_lines((const void *)0x3000, 16, &made, lines, 2);
+        hyprof_code_add_lines((const void *)0x4000, 16, &made, NULL, 3);
+        hyprof_code_add_lines((const void *)0x4000, 16, NULL, lines, 2);
         hyprof_code_remove((const void *)0x1000, 32);
         ring_words_drain();
         words = ring_words_expect(CLIENT_ABI_EVENT_THREAD_NAME, 10);
@@ -436,6 +441,9 @@ START_TEST(test_program)
         ck_assert_mem_eq((const char *)&words[3] + 3, image, sizeof(image));
         words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_CODE, 24, 0x2000);
         ck_assert_uint_eq(words[2], 0);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_CODE_LINES, 24 + sizeof(lines), 0x3000, 16, made.id);
+        ck_assert_mem_eq(&words[3], lines, sizeof(lines));
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_CODE_LINES, 24, 0x4000, 16, made.id);
         (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_CODE_GONE, 0, 0x1000, 32);
         ring_words_expect_nothing();
 }
@@ -638,6 +646,7 @@ static void say_everything(void)
         hyprof_emit_program_info("key", 3, "text", 4);
         hyprof_emit_source_text("file", 4, "text", 4);
         hyprof_emit_code_add(&here, 1, "name", 4, NULL, 0);
+        hyprof_emit_code_add_lines(&here, 1, &here, NULL, 0);
         hyprof_emit_code_remove(&here, 1);
 }
 

@@ -119,6 +119,7 @@ static const struct said said[] = {
         NONE(CLIENT_ABI_EVENT_PROGRAM_INFO, 8),
         NONE(CLIENT_ABI_EVENT_SOURCE_TEXT, 12),
         NONE(CLIENT_ABI_EVENT_CODE, 24),
+        NONE(CLIENT_ABI_EVENT_CODE_LINES, 32),
         NONE(CLIENT_ABI_EVENT_LOCK_NAME, 9),
         NONE(CLIENT_ABI_EVENT_DEVICE_SPAN, 32),
 
@@ -438,9 +439,9 @@ END_TEST
 START_TEST(test_short_payload_is_garbage)
 {
         static const uint32_t kinds[] = { CLIENT_ABI_EVENT_PROGRAM_INFO, CLIENT_ABI_EVENT_SOURCE_TEXT,
-                                          CLIENT_ABI_EVENT_CODE, CLIENT_ABI_EVENT_LOCK_NAME,
-                                          CLIENT_ABI_EVENT_DEVICE_SPAN };
-        static const uint32_t needed[] = { 8, 8, 24, 8, 32 };
+                                          CLIENT_ABI_EVENT_CODE,         CLIENT_ABI_EVENT_LOCK_NAME,
+                                          CLIENT_ABI_EVENT_DEVICE_SPAN,  CLIENT_ABI_EVENT_CODE_LINES };
+        static const uint32_t needed[] = { 8, 8, 24, 8, 32, 24 };
 
         for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
                 const struct said blob = { .blob_at = 8, .blob_bytes = 40 };

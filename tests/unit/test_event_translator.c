@@ -363,6 +363,44 @@ START_TEST(test_program)
 }
 END_TEST
 
+/* Code with its lines: upwards, inside of the code; what is not, is left out, as are those of no location. */
+START_TEST(test_code_lines)
+{
+        static const uint32_t offsets[] = { 0, 4, 4, 2, 0x1ff, 0x200 };
+        const uint64_t lines[] = { offsets[0] | UINT64_C(10) << 32, offsets[1] | UINT64_C(11) << 32,
+                                   offsets[2] | UINT64_C(12) << 32, offsets[3] | UINT64_C(13) << 32,
+                                   offsets[4] | UINT64_C(14) << 32, offsets[5] | UINT64_C(15) << 32 };
+        static const uint32_t kept[] = { 0, 1, 4 };
+        const struct trace_code_region *code;
+        uint64_t name = fake_program_name(&f.program, "made");
+
+        fake_program_put(&f.program, 0,
+                         &(struct fake_event){ .time_ns = f.start_ns + 1,
+                                               .kind = CLIENT_ABI_EVENT_CODE_LINES,
+                                               .words = { 0x10000, 0x200, name },
+                                               .n_words = 3,
+                                               .text = lines,
+                                               .text_bytes = sizeof(lines) });
+        PUT_BYTES(CODE_LINES, 2, 0x20000, 0x200, 99); /* there is no such location */
+        merged_program_finish(&f);
+
+        merged_program_expect_no_more(&f, 1, 0);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_CODE_REGIONS), 1);
+        code = merged_program_row(&f, TRACE_TABLE_CODE_REGIONS, 1);
+        ck_assert_uint_eq(code->start_avma, 0x10000);
+        merged_program_expect_string(&f, code->name, "made");
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_CODE_LINES), 3);
+        for (uint32_t i = 0; i < 3; i++) {
+                const struct trace_code_line *line = merged_program_row(&f, TRACE_TABLE_CODE_LINES, i + 1);
+
+                ck_assert_uint_eq(line->region, 1);
+                ck_assert_uint_eq(line->offset_bytes, offsets[kept[i]]);
+                ck_assert_uint_eq(line->line, 10 + kept[i]);
+        }
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GARBAGE], sizeof(uint64_t) + 24);
+}
+END_TEST
+
 static void set_up_plot(uint32_t id, uint32_t format)
 {
         struct client_abi_location *location = fake_region_location(&f.program.region, id);

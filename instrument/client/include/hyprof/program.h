@@ -18,6 +18,12 @@
 extern "C" {
 #endif
 
+/* Where the code of a source line begins. */
+struct hyprof_code_line {
+        uint32_t offset_bytes; /* from the beginning of the code */
+        uint32_t line;
+};
+
 /* The slow halves of the functions below; call those instead. */
 HYPROF_API_ void hyprof_emit_thread_name(const char *name);
 HYPROF_API_ void hyprof_emit_thread_group(int32_t group);
@@ -27,6 +33,9 @@ HYPROF_API_ void hyprof_emit_source_text(const char *file, size_t file_bytes, co
                                          size_t text_bytes);
 HYPROF_API_ void hyprof_emit_code_add(const void *address, size_t bytes, const char *name, size_t name_bytes,
                                       const void *image, size_t image_bytes);
+HYPROF_API_ void hyprof_emit_code_add_lines(const void *address, size_t bytes,
+                                            struct hyprof_location *location,
+                                            const struct hyprof_code_line *lines, size_t n_lines);
 HYPROF_API_ void hyprof_emit_code_remove(const void *address, size_t bytes);
 HYPROF_API_ uint64_t hyprof_emit_now_ns(void);
 HYPROF_API_ void hyprof_emit_pause(void);
@@ -98,6 +107,18 @@ static inline void hyprof_code_add(const void *address, size_t bytes, const char
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
                 hyprof_emit_code_add(address, bytes, name, name_bytes, image, image_bytes);
+}
+
+/*
+ * hyprof_code_add_lines() - the same without an image, but with the source lines of the code
+ * @location:  static, or from hyprof_location_of(): the name of the function, and the file of the lines
+ * @lines:     upwards by their offsets; each lasts until the next begins; copied
+ */
+static inline void hyprof_code_add_lines(const void *address, size_t bytes, struct hyprof_location *location,
+                                         const struct hyprof_code_line *lines, size_t n_lines)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
+                hyprof_emit_code_add_lines(address, bytes, location, lines, n_lines);
 }
 
 static inline void hyprof_code_remove(const void *address, size_t bytes)
