@@ -57,6 +57,7 @@ CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*.* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
 IREE_SRC    := $(wildcard instrument/compat/iree/*.c)
+INJECT_SRC  := $(wildcard instrument/compat/inject/*.c)
 EXAMPLE_SRC := $(wildcard examples/*/*.c) # each folder is a program
 PROSE_TXT   := $(wildcard docs/man/*.txt)
 SCHEMAS     := $(wildcard docs/schemas/*.json)
@@ -70,6 +71,7 @@ objects_in = $(call objects,$(filter $(1)/%,$(EXAMPLE_SRC)))
 LIB_OBJ     := $(call objects,$(LIB_SRC))
 CLIENT_OBJ  := $(call objects,$(CLIENT_SRC))
 IREE_OBJ    := $(call objects,$(IREE_SRC))
+INJECT_OBJ  := $(call objects,$(INJECT_SRC))
 
 HYPROF      := $(if $(MAIN_SRC),$(B)/hyprof)
 MANUALS     := $(if $(MAIN_SRC),$(B)/man/made)
@@ -80,6 +82,7 @@ CLIENT_MAP  := instrument/client/libhyprof.map
 TRACY_NAMES := hyprof_tracy hyprof_tracy_0.13 hyprof_tracy_ondemand
 TRACY_LIBS  := $(foreach n,$(TRACY_NAMES),$(B)/lib$(n).a $(B)/lib$(n).so)
 IREE_A      := $(B)/libhyprof_iree.a
+INJECT_SO   := $(B)/libhyprof_inject.so
 EXAMPLES    := $(patsubst %/,$(B)/%,$(sort $(dir $(EXAMPLE_SRC))))
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -96,7 +99,7 @@ include instrument/client.mk python/python.mk
 
 # ------------------------------------------------------------------ targets
 
-all: $(HYPROF) $(MANUALS) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(PYTHON_PACKAGE) $(PYTHON_MANUAL) $(EXAMPLES) ## build hyprof, libhyprof, the package of Python and the examples (the default)
+all: $(HYPROF) $(MANUALS) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(INJECT_SO) $(PYTHON_PACKAGE) $(PYTHON_MANUAL) $(EXAMPLES) ## build hyprof, libhyprof, the package of Python and the examples (the default)
 
 demo: ## install what is missing, build, record real programs and print their reports
 	$(Q)tests/install_packages.sh build
@@ -251,7 +254,7 @@ $(EXAMPLES): $(B)/%: $$(call objects_in,$$*) $(CLIENT_A)
 
 include tests/tests.mk boards/boards.mk packaging/packaging.mk
 
-ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(DELAY_SRC) $(UNIT_SRC) $(UNIT_AID) \
+ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(INJECT_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(DELAY_SRC) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)
 objects: $(call objects,$(ALL_SRC) $(TRACY_SRC) $(if $(PYTHON_EXT),$(PYTHON_SRC)))
 .SECONDARY: $(call objects,$(ALL_SRC))

@@ -24,6 +24,13 @@ $(B)/libhyprof.so: $(CLIENT_OBJ) $(CLIENT_MAP)
 	$(Q)$(CC) -shared -Wl,-soname,libhyprof.so.$(SOVERSION) -Wl,--version-script=$(CLIENT_MAP) -Wl,-z,nodelete \
 	        $(LINK_FLAGS) $(CLIENT_OBJ) -o $@
 
+# The library that programs load which mark their work for another tool; the client is in it.
+$(INJECT_SO): $(CLIENT_OBJ) $(INJECT_OBJ) instrument/compat/inject/libhyprof_inject.map
+	$(call say,LD,$@)
+	# nodelete: threads end, and the program exits, by functions of the library
+	$(Q)$(CC) -shared -Wl,--version-script=instrument/compat/inject/libhyprof_inject.map -Wl,-z,nodelete \
+	        $(LINK_FLAGS) $(CLIENT_OBJ) $(INJECT_OBJ) -o $@
+
 # Tracy's C functions, once for each revision of them: see docs/use/tracy-compat.md.
 $(B)/libhyprof_tracy_0.13.o:     TRACY_REVISION := -DTRACY_COMPAT_API=1103
 $(B)/libhyprof_tracy_ondemand.o: TRACY_REVISION := -DHYPROF_TRACY_ON_DEMAND_ABI

@@ -37,6 +37,7 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
 	install -m 644 $(IREE_A) '$(DESTDIR)$(LIBDIR)/libhyprof_iree.a'
+	install -D -m 755 $(INJECT_SO) '$(DESTDIR)$(PREFIX)/lib/hyprof/libhyprof_inject.so'
 	$(foreach f,$(wildcard build/boards/hyprof-*),install -D -m 755 $(f) '$(f:build/%=$(DESTDIR)$(PREFIX)/lib/hyprof/%)' &&) true
 	$(foreach n,$(SHARED_NAMES),install -m 644 $(B)/lib$(n).a '$(DESTDIR)$(LIBDIR)/' && \
 	        install -m 755 $(B)/lib$(n).so '$(DESTDIR)$(LIBDIR)/lib$(n).so.$(SOVERSION)' && \
@@ -72,7 +73,7 @@ uninstall: ## remove what install put there
 	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%') \
 	        $(foreach f,$(TREE_FILES),'$(call to,$(f))') '$(DESTDIR)$(PREFIX)/$(TREE)/public' '$(DESTDIR)$(PREFIX)/$(TREE)/include/tracy'
-	rm -f '$(DESTDIR)$(PREFIX)/lib/hyprof/boards'/hyprof-*
+	rm -f '$(DESTDIR)$(PREFIX)/lib/hyprof/boards'/hyprof-* '$(DESTDIR)$(PREFIX)/lib/hyprof/libhyprof_inject.so'
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/hyprof/boards' '$(DESTDIR)$(PREFIX)/lib/hyprof' 2>/dev/null
 	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
 	rm -f $(SCHEMAS:%='$(DESTDIR)$(PREFIX)/share/doc/hyprof/%')

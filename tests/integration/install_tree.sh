@@ -26,7 +26,7 @@ install_it() { make VARIANT="$VARIANT" PREFIX=$prefix DESTDIR="$root" install; }
 
 files_are_there() {
         (cd "$root$prefix" && ls -L bin/hyprof lib/libhyprof.a lib/libhyprof.so include/hyprof/hyprof.h \
-                lib/pkgconfig/hyprof.pc lib/cmake/hyprof/hyprofConfig{,Version}.cmake lib/libhyprof_iree.a include/hyprof/compat/iree/hyprof_iree_provider.h \
+                lib/pkgconfig/hyprof.pc lib/cmake/hyprof/hyprofConfig{,Version}.cmake lib/libhyprof_iree.a lib/hyprof/libhyprof_inject.so include/hyprof/compat/iree/hyprof_iree_provider.h \
                 include/hyprof/compat/tracy/TracyC.h include/hyprof/compat/common/TracyColor.hpp \
                 lib/libhyprof_tracy{,_0.13,_ondemand}.{a,so,so.1} share/man/man1/hyprof{,-record,-guide}.1 \
                 share/{bash-completion/completions/hyprof,zsh/site-functions/_hyprof,fish/vendor_completions.d/hyprof.fish})
