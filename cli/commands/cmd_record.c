@@ -77,6 +77,7 @@ struct work {
         struct table_store tables;
         bool has_tables;
         int kallsyms_fd;
+        struct injection injection;
 };
 
 /* ---- after the recording ------------------------------------------------------------------------------- */
@@ -361,6 +362,7 @@ static int run_recorder(struct work *w, struct error *err)
         struct invoking_user user = invoking_user_read();
         struct recorder_options recording = {
                 .argv = w->argv,
+                .environment = w->injection.pairs,
                 .run_as_uid = user.uid,
                 .run_as_gid = user.gid,
                 .events = &options->events,
@@ -466,6 +468,7 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
         if (code == 0 && !w->options->quiet) {
                 note_no_kernel(w->options, &result->access);
                 warn_of_losses(&result->progress);
+                injection_note_unused(&w->injection, w->options, &w->dictionary);
                 print_summary(w->options, result, w->path, trace_writer_count_bytes(w->writer));
                 if (w->options->ring)
                         ring_record_print_summary(&w->ring, &result->flight);
@@ -531,6 +534,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         int r;
 
         note_small_limits(options, argv);
+        injection_init(&w.injection, options, argv);
         open_work(&w);
         r = record_trace(&w, &err);
         if (r == 0)

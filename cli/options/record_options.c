@@ -44,6 +44,7 @@ enum {
         LETTER_NO_SYMBOLIZE = OPTION_LONG_ONLY,
         LETTER_EMBED_SOURCE,
         LETTER_CLIENT_RING,
+        LETTER_INJECT,
         LETTER_STAT,
         LETTER_STRICT_FREQ,
         LETTER_LIST_EVENTS,
@@ -204,6 +205,8 @@ static const struct option_row option_rows[] = {
           "its threads: 64M; from 4K to 960M; up to 1M it is all that a thread has; default: a 32nd of the "
           "machine's memory, and at most an 8th of what the program's cgroup allows; all programs together "
           "have at most twice that" },
+        { LETTER_INJECT, "inject", "LIST",
+          "record what programs mark for other tools: itt, ompt (OpenMP), nvtx; none; default: auto, all of them" },
         { LETTER_EMBED, "embed", EMBED_CHOICES,
           "code that is copied into the trace: auto, code that may be gone later (deleted and temporary "
           "files, memfds, containers' files); all, also every other file with samples; none; default: auto" },
@@ -225,7 +228,7 @@ static const struct option_group groups[] = {
         { "Call stacks, their names and code", "unwind python embed embed-source no-symbolize",
           "stack-size keep-stacks keep-stacks-max embed-max source-dir" },
         { "Events that the program reports, and functions as zones",
-          "zone-function zone-usdt usdt zones frames messages plots memory locks devices",
+          "zone-function zone-usdt usdt inject zones frames messages plots memory locks devices",
           "client-ring zone-function-limit" },
         { "When it ends", "delay max-size ring trigger", "max-dumps mode ignore-child-status" },
         { "On another machine", "on deploy sudo debug-dir", "sysroot" },
@@ -616,6 +619,8 @@ static int take_own_option(struct record_options *options, int letter, const cha
                 return take_time("-d", value, &options->duration_ns);
         case LETTER_CLIENT_RING:
                 return take_ring(options, value);
+        case LETTER_INJECT:
+                return injection_parse(value, &options->injection);
         case LETTER_LISTEN:
         case LETTER_NO_WAIT:
         case LETTER_BUFFER:
@@ -761,6 +766,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         options->events.rate_hz = DEFAULT_HZ;
         options->events.rate_is_default = true;
         options->zone_function_rate = ZONE_FUNCTION_RATE;
+        options->injection = INJECTION_AUTO;
         options->embed_bytes_max = CODE_KEEPER_BYTES_MAX;
         options->unwinder.kept_bytes_max = STACK_KEEPING_BYTES_DEFAULT;
         options->n_dumps_max = DUMPS_DEFAULT;
@@ -789,11 +795,4 @@ void record_options_print_help(void)
 const struct option_table *record_options_table(void)
 {
         return &table;
-}
-
-bool record_options_is_attaching(const struct record_options *options)
-{
-        const struct event_scope_request *scope = &options->scope;
-
-        return scope->n_pids > 0 || scope->n_tids > 0 || scope->whole_machine || scope->cgroup != NULL;
 }

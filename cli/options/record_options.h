@@ -42,6 +42,27 @@ void ring_trigger_deinit(struct ring_trigger *t);
 /* Borrows @t. */
 struct zone_trigger_rule ring_trigger_rule(const struct ring_trigger *t);
 
+/*
+ * injection_words.c - which interfaces of other tools are to be recorded, of --inject
+ *
+ * Way of the data:  command line -> [injection_words] -> record_options, injection
+ */
+enum injection_part {
+        INJECTION_ITT = 1,
+        INJECTION_OMPT = 2,
+        INJECTION_NVTX = 4,
+        INJECTION_ALL = 7,
+        INJECTION_AUTO = 8 | INJECTION_ALL, /* it was not asked for: nothing is said where it cannot be */
+};
+
+#define INJECTION_WORDS_BYTES 24
+
+/* Reads "auto", "none" or "itt,nvtx".  Returns 0, or -EINVAL after a complaint. */
+int injection_parse(const char *words, uint32_t *ret_parts);
+
+/* The inverse, for INJECTION_ALL and parts of it. */
+void injection_print(uint32_t parts, char words[INJECTION_WORDS_BYTES]);
+
 #define RECORD_OPTIONS_TASKS_MAX 1024 /* processes, and threads, that can be named */
 
 #define RECORD_OPTIONS_TRIGGERS_MAX 8
@@ -59,6 +80,7 @@ struct record_options {
         uint32_t tids[RECORD_OPTIONS_TASKS_MAX];
         uint32_t families;    /* CLIENT_ABI_FAMILY_*; 0 = all */
         uint32_t n_dumps_max; /* that triggers may cause */
+        uint32_t injection; /* enum injection_part, 0 = nothing, or INJECTION_AUTO */
         uint64_t client_ring_bytes;
         uint64_t duration_ns;     /* 0 = until the end */
         uint64_t delay_ns;        /* before the recording begins */
@@ -115,6 +137,11 @@ void record_options_print_help(void);
 const struct option_table *record_options_table(void);
 
 /* True if something that runs already is to be recorded: the command, if any, only says how long. */
-bool record_options_is_attaching(const struct record_options *options);
+static inline bool record_options_is_attaching(const struct record_options *options)
+{
+        const struct event_scope_request *scope = &options->scope;
+
+        return scope->n_pids > 0 || scope->n_tids > 0 || scope->whole_machine || scope->cgroup != NULL;
+}
 
 #endif /* CLI_OPTIONS_RECORD_OPTIONS_H */

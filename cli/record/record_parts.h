@@ -8,10 +8,14 @@
 #ifndef CLI_RECORD_RECORD_PARTS_H
 #define CLI_RECORD_RECORD_PARTS_H
 
-#include <stdbool.h>
+#include "cli/options/record_options.h"
 
-struct record_options;
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 struct recorder_progress;
+struct trace_dictionary;
 
 /*
  * scope_check.c - can what the options name be recorded?  Said before a trace is begun
@@ -39,6 +43,29 @@ int rate_limit_apply(struct record_options *options);
 
 /* Says so if the kernel lowered its limit meanwhile; @before_hz: what it was, LONG_MIN = unknown. */
 void rate_limit_check(const struct record_options *options, long before_hz);
+
+/*
+ * injection.c - the environment in which a command loads libhyprof_inject.so
+ *
+ * Way of the data:  record_options -> [injection] -> recorder -> the command's environment
+ */
+
+struct injection {
+        const char *pairs[16]; /* NULL-terminated pairs of a variable and its value; some lie below */
+        size_t n;
+        char path[PATH_MAX];
+        char words[INJECTION_WORDS_BYTES];
+};
+
+/*
+ * Stays where it is.  Variables that are set already, and commands with rights of their own, are left as they
+ * are; notes say so.
+ */
+void injection_init(struct injection *in, const struct record_options *options, char **argv);
+
+/* Says so if it was asked for, and no program loaded the library. */
+void injection_note_unused(const struct injection *in, const struct record_options *options,
+                           const struct trace_dictionary *dictionary);
 
 /*
  * record_and_view.c - `hyprof record --view`: the recording, and the viewer beside it

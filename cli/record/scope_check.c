@@ -116,5 +116,8 @@ int scope_check(const struct record_options *options)
             options->client_ring_bytes > 0 && !options->quiet)
                 complain(
                         "note: --client-ring: programs that are already running keep the size of their rings");
+        if (status == EXIT_STATUS_OK && record_options_is_attaching(options) && !options->quiet &&
+            options->injection != INJECTION_AUTO && options->injection != 0)
+                complain("note: --inject: programs that are already running are left as they are");
         return status;
 }

@@ -327,3 +327,11 @@ void command_environment_add_recording(struct command_environment *e, uint32_t f
         add_pair(e, "HYPROF_RECORD", e->families);
         add_pair(e, "HYPROF_RECORDER", recorder);
 }
+
+void command_environment_add_pairs(struct command_environment *e, const char *const *pairs)
+{
+        const size_t n_max = sizeof(e->pairs) / sizeof(e->pairs[0]) - 1;
+
+        for (; pairs && pairs[0] && e->n + 2 <= n_max; pairs += 2)
+                add_pair(e, pairs[0], pairs[1]);
+}

@@ -49,7 +49,7 @@ int command_find_file(const char *name, char ret_path[PATH_MAX], struct error *e
  */
 struct command_environment {
         /* NULL-terminated pairs of a name and its value; most of these strings are below */
-        const char *pairs[9];
+        const char *pairs[25];
         size_t n;
         char families[16], ring_bytes[24], spare_bytes[24];
 };
@@ -60,6 +60,9 @@ void command_environment_add_rings(struct command_environment *e, uint64_t wante
 /* Lets clients record from the first instruction.  @recorder: where regions are handed in; borrowed. */
 void command_environment_add_recording(struct command_environment *e, uint32_t families,
                                        const char *recorder);
+
+/* Adds pairs of the caller's, NULL-terminated, which are borrowed; those that find no room are left out. */
+void command_environment_add_pairs(struct command_environment *e, const char *const *pairs);
 
 struct command_options {
         char **argv; /* NULL-terminated; borrowed until command_go() */

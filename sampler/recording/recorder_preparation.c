@@ -476,6 +476,7 @@ static int start_command(struct recorder *r, struct error *err)
                 return 0;
         if (records_command(r)) {
                 command_environment_add_rings(&environment, r->options->client_ring_bytes);
+                command_environment_add_pairs(&environment, r->options->environment);
                 /* otherwise the command's zones begin later, as if it had run before */
                 if (r->options->delay_ns == 0)
                         command_environment_add_recording(&environment, r->options->families,
