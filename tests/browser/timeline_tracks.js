@@ -122,6 +122,34 @@ test('threads are in natural order, the main thread first; a name, a glob and pa
         });
 });
 
+const fillOf = (name, title) => `${timeline}.zonePaint.colorOf(${JSON.stringify(name)}, null, ${JSON.stringify(title)}, false).fill`;
+
+test('zones have the colours of their names, of their threads, or a person\'s own; the address has it', async () => {
+        await withPage(few, '', async (page) => {
+                const byName = await page.value(fillOf('kernel', 'game'));
+                const choose = (value) => page.value(`(() => { const list = document.querySelector('.timeline-paint select');
+                        list.value = ${JSON.stringify(value)}; list.dispatchEvent(new Event('change')); })()`);
+
+                assert.strictEqual(await page.value(fillOf('kernel', 'cc')), byName, 'whatever the thread');
+                await choose('thread');
+                await page.until('location.hash.includes("paint=thread")');
+                const byThread = await page.value(fillOf('kernel', 'game'));
+                assert.strictEqual(await page.value(fillOf('other', 'game')), byThread, 'whatever the name');
+                assert.notStrictEqual(await page.value(fillOf('kernel', 'cc')), byThread);
+                await choose('rules');
+                await page.until('!document.querySelector(".timeline-paint input").hidden');
+                await choose('');
+                await page.until('!location.hash.includes("paint=")');
+                assert.strictEqual(await page.value(fillOf('kernel', 'game')), byName);
+        });
+        await withPage(few, '#paint=' + encodeURIComponent('wait*=#112233, no rule, ker?el=#445566, *=red'), async (page) => {
+                assert.strictEqual(await page.value(fillOf('wait for it', 'game')), '#112233');
+                assert.strictEqual(await page.value(fillOf('kernel', 'game')), '#445566');
+                assert.notStrictEqual(await page.value(fillOf('other', 'game')), '#ff0000', 'red is no colour of a rule: as by name');
+                assert.match(await page.value('document.querySelector(".timeline-paint input").value'), /^wait/);
+        });
+});
+
 test('sorts by CPU time, first activity and time preempted', async () => {
         for (const [sort, expected] of [['cpu', 'runner 10,runner 1,runner 2,dispatcher,game,cc'],
                 ['first', 'game,runner 2,dispatcher,runner 1,runner 10,cc'], ['late', 'dispatcher,runner 2,runner 1,runner 10,game,cc'],

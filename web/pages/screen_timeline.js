@@ -36,6 +36,7 @@ import { wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { wordsWithSelf } from './timeline_words.js';
 import { WaitQuestions } from './wait_facts.js';
 import { WaitTip } from './wait_tip.js';
+import { ZonePaint } from './zone_paint.js';
 
 /**
  * @typedef {import('./timeline_hits.js').TimelineHit} TimelineHit
@@ -110,6 +111,7 @@ export class TimelineScreen {
                 this.arrows = new TimelineArrows(this);
                 this.search = new TimelineSearch(this);
                 this.tracks = new TimelineTracks(this);
+                this.zonePaint = new ZonePaint(viewer);
                 this.crumbs = new TimelineCrumbs(this);
                 this.save = new TimelineSave(this);
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
@@ -126,7 +128,8 @@ export class TimelineScreen {
                            button('Show all', () => this.showRange(...viewer.bounds()), { title: 'Home' }),
                            this.crumbs.element,
                            this.ghostButton, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
-                           this.notes.button, this.save.button, this.part, this.tracks.element, this.arrows.note, this.note),
+                           this.notes.button, this.save.button, this.part, this.tracks.element, this.zonePaint.element, this.arrows.note,
+                           this.note),
                         answerLine(viewer), legendLine(viewer), this.notes.list,
                         el('div', { class: 'timeline-body' }, el('div', { class: 'timeline-main' }, this.overview.element, this.scroll),
                            this.panel.element), this.tip);
@@ -151,6 +154,7 @@ export class TimelineScreen {
                 this.link.followView(state);
                 this.crumbs.follow();
                 this.tracks.follow(state);
+                this.zonePaint.follow(state);
                 this.search.follow();
                 this.path.follow(state);
                 if (state.path === PATH_OF_RUN && !this.path.subject)
@@ -258,6 +262,7 @@ export class TimelineScreen {
                         return null;
                 return { context, width, height, from: this.from, to: this.to, top: this.scroll.scrollTop,
                          colors: themeColors(), isDark: isDarkPage(), model: this.viewer.model, cache: this.cache,
+                         zonePaint: this.zonePaint,
                          search: this.search.matches, budgets: this.budgets, highlight: this.highlight(),
                          causes: this.causes.best(this.from, this.to), lack: this.causes.lack,
                          bucketLog2: bucketOf((this.to - this.from) / width) };

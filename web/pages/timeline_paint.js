@@ -8,7 +8,7 @@
  */
 
 import { CAUSES, mixOfCauses } from './cause_steps.js';
-import { nameColorOf, nameColorOfValue } from './colors.js';
+import { nameColorOf } from './colors.js';
 import { formatCount, formatDuration, formatPlural, formatShare, formatTime, formatValue, roundStep } from './format.js';
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
@@ -50,6 +50,7 @@ const LABEL_HEIGHT_LEAST_PX = 10;
  * @property {Record<string, string>} colors
  * @property {boolean} isDark
  * @property {TraceModel} model
+ * @property {import('./zone_paint.js').ZonePaint} zonePaint  the colours of zones
  * @property {import('./name_matches.js').NameMatches|null} search
  * @property {{ what: number, from: number, to: number }|null} highlight  instances of a zone that are selected elsewhere
  * @property {LaneCache} cache
@@ -68,7 +69,7 @@ export function xOfTime(frame, ns) {
 export function paintRows(frame, rows) {
         const { context } = frame;
 
-        context.font = `11.5px ${frame.colors.sans || 'sans-serif'}`;
+        context.font = `11px ${frame.colors.sans || 'sans-serif'}`;
         context.textBaseline = 'middle';
         for (const row of rows) {
                 const y = row.y - frame.top + AXIS_PX;
@@ -157,7 +158,7 @@ function paintLane(frame, row) {
         else if (row.lane.kind === 'unrecorded')
                 paintUnrecorded(frame, items, y, row.height);
         else
-                paintSpans(frame, items, y, row.height, row.lane.kind);
+                paintSpans(frame, items, y, row.height, row.lane.kind, row.track.title);
 }
 
 const UNRECORDED_WORDS = 'other programs, not recorded';
@@ -204,7 +205,7 @@ function paintFrames(frame, items, y, row) {
         const budget = frame.budgets.of(frameSetOf(row.track.title));
         const low = Math.round(row.height * 0.6);
 
-        paintSpans(frame, items, y + row.height - low, low, 'frames');
+        paintSpans(frame, items, y + row.height - low, low, 'frames', row.track.title);
         for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
                 if (items.longestNs[i] <= budget)
                         continue;
@@ -239,8 +240,9 @@ function firstInSight(frame, items) {
  * @param {number} y
  * @param {number} height
  * @param {string} kind
+ * @param {string} track  its title
  */
-function paintSpans(frame, items, y, height, kind) {
+function paintSpans(frame, items, y, height, kind, track) {
         const { context, model } = frame;
         const folds = new FoldBar(frame, y, height);
         const names = new RunNames(frame, y, height);
@@ -255,7 +257,7 @@ function paintSpans(frame, items, y, height, kind) {
                 if (items.count[i] === 1 || isPicky)
                         folds.paint();
                 const name = model.nameOf(kind, items.what[i]);
-                const color = colorOfSpan(frame, kind, items.what[i], name);
+                const color = colorOfSpan(frame, kind, items.what[i], name, track);
                 const width = Math.max(1, right - left);
                 const isFound = isWanted(frame, kind, items, i);
 
@@ -300,14 +302,12 @@ function isWanted(frame, kind, items, i) {
         return search !== null && search.has(kind, items.what[i]);
 }
 
-/** @param {TimelineFrame} frame @param {string} kind @param {number} what @param {string} name */
-function colorOfSpan(frame, kind, what, name) {
-        if (kind === 'zones' || kind === 'device') {
-                const location = frame.model.location(what);
-
-                if (location && location.color !== null && location.color !== undefined)
-                        return nameColorOfValue(location.color, frame.isDark);
-        }
+/** @param {TimelineFrame} frame @param {string} kind @param {number} what @param {string} name @param {string} track */
+function colorOfSpan(frame, kind, what, name, track) {
+        if (kind === 'zones' || kind === 'device')
+                return frame.zonePaint.colorOf(name, frame.model.location(what)?.color, track, frame.isDark);
+        if (kind === 'ghosts')
+                return frame.zonePaint.colorOf(name, null, track, frame.isDark);
         if (kind === 'frames')
                 return nameColorOf(what % 2 === 0 ? 'even frames' : 'odd frames of all', frame.isDark);
         return nameColorOf(name, frame.isDark);

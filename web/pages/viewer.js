@@ -11,7 +11,7 @@ import { formatDuration } from './format.js';
 
 /**
  * @typedef {Record<string, string>} ViewState screen, from, to (the selected range in ns), view_from, view_to (what the
- *     timeline shows), item, rows, filter, sort (its choices), colors, zone, thread, function, event, text ...
+ *     timeline shows), item, rows, filter, sort, paint (its choices), colors, zone, thread, function, event, text ...
  * @typedef {{readonly element: HTMLElement, show(state: ViewState): void, hide?(): void,
  *     onKey?(event: KeyboardEvent): boolean, focus?(): void}} ViewerScreen
  * @typedef {{new (viewer: Viewer): ViewerScreen, id: string, title: string, key?: string,
@@ -22,7 +22,7 @@ import { formatDuration } from './format.js';
 const LIVE_WINDOW_NS = 10e9;
 
 /** Changes of these alone replace the entry of the browser's history; moving the view has steps of its own. */
-const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text', 'rows', 'item', 'filter', 'sort', 'colors',
+const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text', 'rows', 'item', 'filter', 'sort', 'paint', 'colors',
         'both_from', 'both_to'];
 
 /** Movements that follow each other within this time are one step to go back over. */
