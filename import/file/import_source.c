@@ -230,6 +230,16 @@ static struct text_view view_of(const struct import_source *s, size_t n)
         return (struct text_view){ (const char *)s->bytes + s->at, n };
 }
 
+/* A mark of the byte order before UTF-8, as Windows' programs write it, says nothing. */
+static void pass_mark(struct import_source *s)
+{
+        static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
+
+        if (s->offset == 0 && s->end - s->at >= sizeof(mark) &&
+            memcmp(s->bytes + s->at, mark, sizeof(mark)) == 0)
+                take(s, sizeof(mark));
+}
+
 /* ---- public -------------------------------------------------------------------------------------------- */
 
 static int prepare_packing(struct import_source *s, struct error *err)
@@ -240,8 +250,10 @@ static int prepare_packing(struct import_source *s, struct error *err)
                 s->packing = PACKING_GZIP;
         else if (n >= MAGIC_BYTES && memcmp(s->bytes, ZSTD_MAGIC, MAGIC_BYTES) == 0)
                 s->packing = PACKING_ZSTD;
-        if (s->packing == PACKING_NONE)
+        if (s->packing == PACKING_NONE) {
+                pass_mark(s);
                 return 0;
+        }
         s->packed = malloc(READ_BYTES);
         if (s->packing == PACKING_GZIP)
                 s->has_zlib = inflateInit2(&s->zlib, GZIP_WINDOW) == Z_OK;
@@ -342,6 +354,7 @@ int import_source_head(struct import_source *source, struct text_view *ret_head,
                 r = read_more(source, err);
         if (r < 0)
                 return r;
+        pass_mark(source);
         n = source->end - source->at;
         *ret_head = view_of(source, n < IMPORT_HEAD_BYTES ? n : IMPORT_HEAD_BYTES);
         return 0;

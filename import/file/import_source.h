@@ -30,7 +30,8 @@ const char *import_source_path(const struct import_source *source);
 /* When the file was last written, by CLOCK_REALTIME; 0 = not known, as of a pipe. */
 uint64_t import_source_written_ns(const struct import_source *source);
 
-/* The first bytes, up to IMPORT_HEAD_BYTES, without taking them; valid until the next call. */
+/* The first bytes, up to IMPORT_HEAD_BYTES, without taking them; valid until the next call.  A mark of the
+   byte order before UTF-8 is not one of them. */
 int import_source_head(struct import_source *source, struct text_view *ret_head, struct error *err);
 
 /* How many unpacked bytes, and whole lines, were taken. */

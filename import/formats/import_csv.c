@@ -159,20 +159,12 @@ static bool has_needed(const struct reading *c)
                 c->places[COLUMN_VALUE] != 0 || c->places[COLUMN_INSTANT] != 0);
 }
 
-static struct text_view skip_mark(struct text_view text)
-{
-        if (text_view_begins_with(text, "\xef\xbb\xbf"))
-                return (struct text_view){ text.bytes + 3, text.n_bytes - 3 };
-        return text;
-}
-
 static bool recognise(struct text_view head, bool is_tracy)
 {
         struct reading c = { .is_tracy = is_tracy };
         struct text_view fields[CSV_FIELDS_MAX];
         const char *end;
 
-        head = skip_mark(head);
         end = head.n_bytes > 0 ? memchr(head.bytes, '\n', head.n_bytes) : NULL;
         if (end)
                 head.n_bytes = (size_t)(end - head.bytes);
@@ -446,15 +438,12 @@ static int take_rows(struct reading *c, struct import_source *source, struct err
 
         if (r < 0)
                 return r;
-        head = skip_mark(head);
         if (head.n_bytes > 0 && memchr(head.bytes, '\n', head.n_bytes))
                 head.n_bytes = (size_t)((const char *)memchr(head.bytes, '\n', head.n_bytes) - head.bytes);
         csv_rows_init(&c->csv, source, csv_rows_guess_separator(head));
         r = csv_rows_next(&c->csv, err);
-        if (r == 1) {
-                c->csv.fields[0] = skip_mark(c->csv.fields[0]);
+        if (r == 1)
                 find_columns(c, c->csv.fields, c->csv.n_fields);
-        }
         if (r >= 0 && !has_needed(c))
                 return error_set(err, -EBADMSG, "%s: its first row lacks columns",
                                  import_source_path(source));

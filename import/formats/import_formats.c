@@ -127,6 +127,14 @@ static const struct other_format others[] = {
           { NULL },
           "a program or library (ELF)",
           "hyprof record FILE" },
+        { MAGIC("\xff\xfe"),
+          { NULL },
+          "text in UTF-16",
+          "iconv -f UTF-16 -t UTF-8 FILE >NEW, and import that" },
+        { MAGIC("\xfe\xff"),
+          { NULL },
+          "text in UTF-16",
+          "iconv -f UTF-16 -t UTF-8 FILE >NEW, and import that" },
         { MAGIC("PK\003\004"), { NULL }, "a zip archive", "unpack it, and import what is inside" },
         { MAGIC("%PDF"), { NULL }, "a PDF document", NULL },
         { MAGIC("\x89PNG"), { NULL }, "a picture (PNG)", NULL },
@@ -227,22 +235,24 @@ static int read_file(struct import_source *source, struct import_rows *rows, con
 {
         const char *path = import_source_path(source);
         const struct import_format *format;
-        struct text_view head;
+        struct text_view head; /* gone once the file is read */
+        bool has_zeros;
         int r = import_source_head(source, &head, err);
 
         if (r < 0)
                 return r;
+        has_zeros = is_binary(head);
         format = import_formats_find(head);
         if (!format && head.n_bytes == 0 && import_source_fault(source, err) < 0)
                 return import_source_fault(source, err);
         if (!format)
                 return refuse(path, head, ret_advice, err);
-        import_rows_binary(rows, is_binary(head));
+        import_rows_binary(rows, has_zeros);
         import_rows_written(rows, import_source_written_ns(source));
         import_source_end_at_fault(source);
         r = format->read(source, rows, err);
         if (r == 0 && import_source_fault(source, err) < 0)
-                r = end_at_fault(source, rows, is_binary(head), err);
+                r = end_at_fault(source, rows, has_zeros, err);
         return r < 0 ? error_prefix_once(err, r, path) : 0;
 }
 

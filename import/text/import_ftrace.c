@@ -249,6 +249,15 @@ static bool take_loss(struct reader *r, struct text_view line)
         return true;
 }
 
+/* An end says nothing that could go on in a further line. */
+static bool is_whole(const struct reader *r)
+{
+        struct ftrace_marker marker;
+
+        ftrace_marker_read(view_of(&r->message), &marker);
+        return marker.what == 'E' && marker.name.n_bytes == 0;
+}
+
 /* A further line of a message. */
 static void go_on(struct reader *r, struct text_view line)
 {
@@ -271,7 +280,7 @@ static int take_line(struct reader *r, struct text_view text, struct error *err)
                 if ((text.n_bytes > 0 && *text.bytes == '#') || text_view_begins_with(text, "cpus=") ||
                     take_loss(r, text))
                         return 0;
-                if (r->has_message) {
+                if (r->has_message && !is_whole(r)) {
                         go_on(r, text);
                 } else if (text.n_bytes > 0) {
                         import_rows_count_row(r->rows);

@@ -83,13 +83,6 @@ static struct text_view unquote(struct text_view text)
         return text;
 }
 
-static struct text_view skip_mark(struct text_view text)
-{
-        return text_view_begins_with(text, "\xef\xbb\xbf")
-                       ? (struct text_view){ text.bytes + 3, text.n_bytes - 3 }
-                       : text;
-}
-
 static void find_columns(const struct text_view *titles, uint32_t n_titles, uint16_t places[N_COLUMNS])
 {
         for (uint32_t i = 0; i < n_titles; i++) {
@@ -121,7 +114,6 @@ bool import_rocprof_recognise(struct text_view head)
 
         if (end)
                 head.n_bytes = (size_t)(end - head.bytes);
-        head = skip_mark(head);
         find_columns(fields, csv_rows_split(head, csv_rows_guess_separator(head), fields), places);
         return judge(places) != TABLE_NONE;
 }
@@ -374,8 +366,6 @@ static int take_rows(struct reader *r, struct import_source *source, struct erro
         int e = csv_rows_next(&r->csv, err);
 
         if (e >= 0) {
-                if (e > 0)
-                        r->csv.fields[0] = skip_mark(r->csv.fields[0]);
                 find_columns(r->csv.fields, e > 0 ? r->csv.n_fields : 0, r->places);
                 r->table = judge(r->places);
                 if (r->table == TABLE_NONE)

@@ -55,6 +55,7 @@ struct report {
         struct import_tt_tracks *tracks;
         struct csv_rows csv;
         uint32_t places[N_COLUMNS]; /* of the column in a row, from 1; 0 = there is none */
+        uint32_t n_columns;
         uint32_t host;              /* track; 0 = not asked yet */
         bool is_tsc;
         uint64_t n_lacking; /* operations of a chip of which it has no row */
@@ -189,6 +190,8 @@ static int take_row(struct report *p)
         int r, on_host, on_chip;
 
         import_rows_count_row(p->tracks->rows);
+        if (p->csv.n_fields < p->n_columns)
+                return refuse(p, "a row of fewer cells than there are columns");
         if (!read_optional(find_cell(p, COLUMN_NUMBER), 0, &run.run_host_id) ||
             !read_optional(find_cell(p, COLUMN_CHIP), 0, &run.chip) || run.chip > INT64_MAX ||
             !read_optional(find_cell(p, COLUMN_TRACE), TT_RUN_NONE, &run.trace) ||
@@ -218,6 +221,7 @@ static int read_columns(struct report *p)
 
         if (r < 0)
                 return r;
+        p->n_columns = p->csv.n_fields;
         for (uint32_t i = 0; r == 1 && i < p->csv.n_fields; i++)
                 for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
                         if (import_tt_is(import_tt_trim(p->csv.fields[i]), names[j].name) &&

@@ -83,7 +83,7 @@ START_TEST(formats_are_told_by_content)
         } rows[] = {
                 { "name,begin,end\n", "csv", NULL },
                 { "begin_us;duration_us;name\r\n", "csv", NULL },
-                { "\xef\xbb\xbfName\tBegin\tValue\n", "csv", NULL },
+                { "Name\tBegin\tValue\n", "csv", NULL },
                 { "name,src_file,src_line,ns_since_start,exec_time_ns,thread,value\n", "tracy-csv", NULL },
                 { "name,begin\n", NULL, NULL },
                 { "name,beginning,end\n", NULL, NULL },
