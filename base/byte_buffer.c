@@ -21,7 +21,7 @@ void byte_buffer_clear(struct byte_buffer *b)
         b->failed = false;
 }
 
-uint8_t *byte_buffer_reserve(struct byte_buffer *b, size_t n)
+static uint8_t *grow(struct byte_buffer *b, size_t n)
 {
         size_t wanted;
         size_t grown = b->capacity_bytes ? b->capacity_bytes : FIRST_BYTES;
@@ -29,9 +29,6 @@ uint8_t *byte_buffer_reserve(struct byte_buffer *b, size_t n)
 
         if (b->failed || __builtin_add_overflow(b->used_bytes, n, &wanted))
                 goto fail;
-        if (b->data && wanted <= b->capacity_bytes)
-                return b->data + b->used_bytes;
-
         while (grown < wanted)
                 if (__builtin_mul_overflow(grown, (size_t)2, &grown))
                         goto fail;
@@ -46,6 +43,14 @@ uint8_t *byte_buffer_reserve(struct byte_buffer *b, size_t n)
 fail:
         b->failed = true;
         return NULL;
+}
+
+uint8_t *byte_buffer_reserve(struct byte_buffer *b, size_t n)
+{
+        /* It is called for each field of each event that is written: most often there is room. */
+        if (b->data && n <= b->capacity_bytes - b->used_bytes && !b->failed)
+                return b->data + b->used_bytes;
+        return grow(b, n);
 }
 
 void byte_buffer_add(struct byte_buffer *b, const void *data, size_t n)
