@@ -5,6 +5,7 @@
 #include "import/file/wide_scan.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define DIGITS_SURE  19   /* so many fit 64 bits, whatever they are */
 #define EXPONENT_MAX 1000 /* beyond it a number is zero or does not fit, whatever its digits */
@@ -103,21 +104,19 @@ static uint64_t find_odd(uint64_t bits)
 }
 
 /* The same of a block without a backslash, in a container. */
-static inline const char *scan_block(struct json_scan *s, const char *at)
+static inline const char *scan_block(struct json_scan *s, const char *at, const struct wide_block *block)
 {
-        uint64_t in_string = find_odd(wide_scan_block(at, 0, '"')) ^ (s->in_string ? UINT64_MAX : 0);
-        /* The bit 0x20 is what tells both sorts of brackets apart. */
-        uint64_t opens = wide_scan_block(at, 0x20, '{') & ~in_string;
-        uint64_t closes = wide_scan_block(at, 0x20, '}') & ~in_string;
+        uint64_t in_string = find_odd(block->quotes) ^ (s->in_string ? UINT64_MAX : 0);
 
-        for (uint64_t brackets = opens | closes; brackets != 0; brackets &= brackets - 1) {
-                uint64_t lowest = brackets & -brackets;
+        for (uint64_t left = block->brackets & ~in_string; left != 0; left &= left - 1) {
+                const char *bracket = at + __builtin_ctzll(left);
+                char kind = (char)(*bracket | 0x20); /* this bit tells both sorts of brackets apart */
 
-                if (opens & lowest)
+                if (kind == '{') {
                         s->depth++;
-                else if (--s->depth == 0) {
+                } else if (kind == '}' && --s->depth == 0) {
                         s->in_string = false;
-                        return at + __builtin_ctzll(brackets) + 1;
+                        return bracket + 1;
                 }
         }
         s->in_string = in_string >> 63;
@@ -133,8 +132,10 @@ const char *json_scan_piece(struct json_scan *s, const char *at, const char *end
                 at++;
         }
         for (; s->depth > 0 && end - at >= WIDE_SCAN_BLOCK; at += WIDE_SCAN_BLOCK) {
-                bool has_escapes = s->is_escaped || wide_scan_block(at, 0, '\\') != 0;
-                const char *found = has_escapes ? scan_bytes(s, at, at + WIDE_SCAN_BLOCK) : scan_block(s, at);
+                struct wide_block block = wide_scan_block(at);
+                const char *found = s->is_escaped || block.has_escape
+                                            ? scan_bytes(s, at, at + WIDE_SCAN_BLOCK)
+                                            : scan_block(s, at, &block);
 
                 if (found)
                         return found;
@@ -178,19 +179,21 @@ static ALWAYS_INLINE void skip_commas(struct json_pull *p)
                 p->at++;
 }
 
-/* Where the quote is that ends the string, or NULL.  Keys, and most texts, end within 16 bytes. */
+/* Where the quote is that ends the string, or NULL.  Keys, and most texts, are short. */
 static ALWAYS_INLINE const char *find_quote(const char *at, const char *end)
 {
         struct json_scan scan = { .in_string = true };
 
 #if WIDE_SCAN_HAS_BLOCKS
-        if (end - at >= 16) {
+        for (; end - at >= 16; at += 16) {
                 unsigned found = wide_scan_either(at, '"', '\\');
 
                 if (found == 0)
-                        at += 16;
-                else if (at[__builtin_ctz(found)] == '"')
-                        return at + __builtin_ctz(found);
+                        continue;
+                at += __builtin_ctz(found);
+                if (*at == '"')
+                        return at;
+                break;
         }
 #endif
         at = end_of_string(&scan, at, end);
@@ -240,34 +243,55 @@ static ALWAYS_INLINE const char *end_of_word(const char *at, const char *end)
         return at;
 }
 
-static ALWAYS_INLINE int take_word(struct json_pull *p, struct json_value *ret)
+static ALWAYS_INLINE int take_number(struct json_pull *p, struct json_value *ret)
 {
         const char *begin = p->at;
-        bool is_number = (*begin >= '0' && *begin <= '9') ||
-                         (*begin == '-' && p->end - begin > 1 && begin[1] >= '0' && begin[1] <= '9');
 
+        p->at = end_of_word(begin, p->end);
+        ret->kind = JSON_NUMBER;
+        ret->text = (struct text_view){ begin, (size_t)(p->at - begin) };
+        return 1;
+}
+
+static int take_word(struct json_pull *p, struct json_value *ret)
+{
+        const char *begin = p->at;
+
+        if (*begin == '-' && p->end - begin > 1 && begin[1] >= '0' && begin[1] <= '9')
+                return take_number(p, ret);
         p->at = end_of_word(begin, p->end);
         if (p->at == begin)
                 return fail(p);
-        *ret = (struct json_value){ .kind = is_number ? JSON_NUMBER : JSON_WORD,
-                                    .text = { begin, (size_t)(p->at - begin) } };
+        *ret = (struct json_value){ .kind = JSON_WORD, .text = { begin, (size_t)(p->at - begin) } };
         return 1;
+}
+
+/* The value that begins with the byte at p->at, which is there; the most usual kinds first. */
+static ALWAYS_INLINE int take_value_here(struct json_pull *p, struct json_value *ret)
+{
+        const char first = *p->at;
+
+        if (first == '"') {
+                ret->kind = JSON_STRING;
+                return take_string(p, &ret->text);
+        }
+        if (first >= '0' && first <= '9')
+                return take_number(p, ret);
+        return first == '{' || first == '[' ? take_container(p, ret) : take_word(p, ret);
 }
 
 static ALWAYS_INLINE int take_value(struct json_pull *p, struct json_value *ret)
 {
-        if (p->at == p->end)
-                return fail(p);
-        switch (*p->at) {
-        case '"':
-                ret->kind = JSON_STRING;
-                return take_string(p, &ret->text);
-        case '{':
-        case '[':
-                return take_container(p, ret);
-        default:
-                return take_word(p, ret);
-        }
+        return p->at == p->end ? fail(p) : take_value_here(p, ret);
+}
+
+bool json_pull_is_empty(struct json_value container)
+{
+        struct json_pull p = json_pull_inside(container);
+
+        if (p.at)
+                skip_commas(&p);
+        return p.at && p.at == p.end;
 }
 
 int json_pull_next(struct json_pull *p, struct json_value *ret_value)
@@ -308,19 +332,79 @@ int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json
         return r == 1 ? take_value(p, ret_value) : r;
 }
 
-int json_pull_open_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value)
+/* Whether the next member begins as @known, and there is something behind that. */
+static ALWAYS_INLINE bool begins_alike(const struct json_pull *p, const struct json_shape_member *known)
 {
-        int r;
+        return p->end - p->at >= JSON_SHAPE_BYTES &&
+               (wide_scan_same(p->at, known->bytes) & known->mask) == known->mask;
+}
+
+/* Keeps how the member of @index begins, which is not as it was.  The members after it are forgotten. */
+static void learn(struct json_shape *shape, size_t index, struct text_view begin, uint16_t place)
+{
+        struct json_shape_member *member = &shape->members[index];
+        bool fits = begin.n_bytes < JSON_SHAPE_BYTES;
+
+        *member = (struct json_shape_member){ .mask = JSON_SHAPE_NEVER, .place = place };
+        if (fits) {
+                memcpy(member->bytes, begin.bytes, begin.n_bytes);
+                member->n_bytes = (uint16_t)begin.n_bytes;
+                member->mask = (UINT32_C(1) << begin.n_bytes) - 1;
+        }
+        shape->n = index + 1;
+}
+
+/* Reads the beginning of a member that is written in another way.  Returns as take_key(). */
+static int read_beginning(struct json_pull *p, struct json_shape *shape, size_t index,
+                          uint16_t (*find_place)(struct text_view key), uint16_t *ret_place)
+{
+        const char *begin = p->at;
+        struct text_view key;
 
         skip_commas(p);
-        if (p->at == p->end)
-                return -EBADMSG;
-        if (*p->at == '}') {
-                p->at++;
+        if (p->at < p->end && *p->at == '}')
                 return 0;
+        if (take_key(p, &key) != 1)
+                return -EBADMSG;
+        *ret_place = find_place(key);
+        if (index < JSON_SHAPE_MEMBERS)
+                learn(shape, index, (struct text_view){ begin, (size_t)(p->at - begin) }, *ret_place);
+        return 1;
+}
+
+int json_pull_open_object(struct json_pull *pull, struct json_shape *shape,
+                          uint16_t (*find_place)(struct text_view key), void *places)
+{
+        struct json_pull p = *pull; /* in registers */
+
+        for (size_t i = 0; p.at < p.end && *p.at != '}'; i++) {
+                void *to; /* a value is put where it stays: each byte less that is copied counts here */
+                uint16_t place;
+
+                if (i < shape->n && begins_alike(&p, &shape->members[i])) {
+                        p.at += shape->members[i].n_bytes;
+                        if (is(*p.at, SPACE))
+                                skip_space(&p);
+                        place = shape->members[i].place;
+                } else {
+                        int r;
+
+                        *pull = p;
+                        r = read_beginning(pull, shape, i, find_place, &place);
+                        p = *pull;
+                        if (r < 0)
+                                return r;
+                        if (r == 0)
+                                break;
+                }
+                to = (char *)places + place;
+                if (take_value(&p, to) != 1)
+                        return -EBADMSG;
         }
-        r = take_key(p, ret_key);
-        return r == 1 ? take_value(p, ret_value) : r;
+        if (p.at == p.end)
+                return -EBADMSG;
+        pull->at = p.at + 1;
+        return 0;
 }
 
 int json_pull_find(struct json_value object, const char *key, struct json_value *ret_value)
@@ -531,6 +615,23 @@ static ALWAYS_INLINE const char *take_short(const char *at, const char *end, siz
         return at;
 }
 
+/* Microseconds with nanoseconds behind the point, as most writers write times: "1712195400000011.123". */
+static ALWAYS_INLINE bool read_thousandths(const char *at, const char *end, uint64_t *ret_value)
+{
+        uint64_t value = 0;
+        unsigned a, b, c;
+
+        if (end - at < 5 || end - at > DIGITS_SURE + 1 || end[-4] != '.')
+                return false;
+        a = (unsigned)(end[-3] - '0');
+        b = (unsigned)(end[-2] - '0');
+        c = (unsigned)(end[-1] - '0');
+        if (a > 9 || b > 9 || c > 9 || take_short(at, end - 4, DIGITS_SURE, &value) != end - 4)
+                return false;
+        *ret_value = value * 1000 + a * 100 + b * 10 + c;
+        return true;
+}
+
 /* The most usual numbers: up to 19 digits, with a point or without.  Returns false for others. */
 static ALWAYS_INLINE bool read_short(const char *at, const char *end, int shift, uint64_t *ret_value)
 {
@@ -538,6 +639,8 @@ static ALWAYS_INLINE bool read_short(const char *at, const char *end, int shift,
         uint64_t value = 0;
         size_t n_fraction = 0;
 
+        if (shift == 3 && read_thousandths(at, end, ret_value))
+                return true;
         at = take_short(at, end, DIGITS_SURE, &value);
         if (at == whole)
                 return false;
@@ -556,7 +659,8 @@ static ALWAYS_INLINE bool read_short(const char *at, const char *end, int shift,
         return true;
 }
 
-bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value)
+/* Any number: with more digits, or an exponent. */
+static __attribute__((noinline)) bool read_long(struct text_view number, int shift, int64_t *ret_value)
 {
         const char *at = number.bytes, *end = number.n_bytes ? at + number.n_bytes : at;
         struct digits d = { .value = 0 };
@@ -564,10 +668,6 @@ bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value)
         int exponent = 0;
         uint64_t value;
 
-        if (shift >= 0 && read_short(at + is_negative, end, shift, &value) && value <= INT64_MAX) {
-                *ret_value = is_negative ? -(int64_t)value : (int64_t)value;
-                return true;
-        }
         at = take_digits(at + is_negative, end, &d, false);
         if (at < end && *at == '.')
                 at = take_digits(at + 1, end, &d, true);
@@ -580,6 +680,19 @@ bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value)
         }
         if (at != end || !scale(d.value, d.exponent + exponent + shift, &value) || value > INT64_MAX)
                 return false;
+        *ret_value = is_negative ? -(int64_t)value : (int64_t)value;
+        return true;
+}
+
+bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value)
+{
+        const char *at = number.bytes;
+        bool is_negative = number.n_bytes > 0 && *at == '-';
+        uint64_t value;
+
+        if (number.n_bytes == 0 || shift < 0 ||
+            !read_short(at + is_negative, at + number.n_bytes, shift, &value) || value > INT64_MAX)
+                return read_long(number, shift, ret_value);
         *ret_value = is_negative ? -(int64_t)value : (int64_t)value;
         return true;
 }

@@ -43,6 +43,9 @@ struct json_pull json_pull_text(struct text_view text);
 /* Reads what is in an object or an array; an empty text for other kinds. */
 struct json_pull json_pull_inside(struct json_value container);
 
+/* Whether that is an object or an array with nothing in it. */
+bool json_pull_is_empty(struct json_value container);
+
 /*
  * Take the next value, element of an array, or member of an object; commas and white space before it are
  * skipped.  @ret_key: as a string's text.  Return 1, 0 at the end, or -EBADMSG for what is no JSON or is cut
@@ -54,11 +57,33 @@ int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json
 /* As json_pull_member(), but stops before the value; where that begins, *p->at is its first byte. */
 int json_pull_key(struct json_pull *p, struct text_view *ret_key);
 
+/* How the members of an object begin, up to their values: those of the next one mostly begin alike. */
+#define JSON_SHAPE_MEMBERS 16
+#define JSON_SHAPE_BYTES   16
+#define JSON_SHAPE_NEVER   (UINT32_C(1) << JSON_SHAPE_BYTES)
+
+struct json_shape_member {
+        char bytes[JSON_SHAPE_BYTES]; /* from the value before on: a comma, and the key with its colon */
+        uint32_t mask;                /* a bit for each of them; JSON_SHAPE_NEVER: they are too many */
+        uint16_t n_bytes;             /* less than JSON_SHAPE_BYTES */
+        uint16_t place;               /* of its value */
+};
+
+struct json_shape {
+        struct json_shape_member members[JSON_SHAPE_MEMBERS];
+        size_t n; /* that are known */
+};
+
 /*
- * As json_pull_member(), in an object whose end is not known: p->at is behind its opening bracket.  Returns 0
- * behind its closing one.
+ * json_pull_open_object() - the members of an object whose end is not known, each to its place
+ * @p:           behind the opening bracket; after success behind the closing one
+ * @shape:       how the object before was written; zero-initialised before the first
+ * @find_place:  at which byte of @places the value of a key goes; also of keys that are not needed
+ * @places:      struct json_values; those of keys that are not there stay as they are
+ * Returns 0, or -EBADMSG for what is no JSON or is cut off.
  */
-int json_pull_open_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value);
+int json_pull_open_object(struct json_pull *p, struct json_shape *shape,
+                          uint16_t (*find_place)(struct text_view key), void *places);
 
 /* Finds a member; the last of several with that key counts.  Returns 1, 0 if there is none, or as above. */
 int json_pull_find(struct json_value object, const char *key, struct json_value *ret_value);

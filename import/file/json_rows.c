@@ -215,8 +215,12 @@ static bool take_open(struct json_rows *rows, struct json_row *ret_row)
                 return false;
         rows->row = rows->at;
         rows->at += (size_t)(p.at - begin);
-        ret_row->is_read = true;
-        ret_row->value = (struct json_value){ JSON_OBJECT, { begin, (size_t)(p.at - begin) } };
+        *ret_row = (struct json_row){
+                .member = { (const char *)rows->member.data, rows->member.used_bytes },
+                .value = { JSON_OBJECT, { begin, (size_t)(p.at - begin) } },
+                .is_element = true,
+                .is_read = true,
+        };
         return true;
 }
 
@@ -279,10 +283,26 @@ static void skip_byte_order_mark(struct json_rows *rows)
                 rows->at = 3;
 }
 
+/* The most usual row: an object that is an element, all of it in the window. */
+static bool take_usual(struct json_rows *rows, struct json_row *ret_row)
+{
+        const char *bytes = rows->window.bytes;
+        size_t at = rows->at, n = rows->window.n_bytes;
+
+        while (at < n && (bytes[at] == ',' || bytes[at] == '\n' || bytes[at] == ' '))
+                at++;
+        if (at == n || bytes[at] != '{')
+                return false;
+        rows->at = at;
+        return take_open(rows, ret_row);
+}
+
 int json_rows_next(struct json_rows *rows, struct json_row *ret_row, struct error *err)
 {
         int r;
 
+        if (rows->in_array && rows->read_open && take_usual(rows, ret_row))
+                return 1;
         *ret_row = (struct json_row){ .bad = NULL };
         if (!rows->at_end && !rows->window.bytes) {
                 r = read_more(rows, err);

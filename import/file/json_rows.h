@@ -30,8 +30,8 @@ struct json_rows {
          */
         int (*read_open)(void *of, struct json_pull *p);
         void *of;
-        struct text_view window; /* of the source: what is not forgotten; `at` is where in it we are */
-        size_t at;
+        size_t at;                 /* where in the window we are */
+        struct text_view window;   /* of the source: what is not forgotten */
         struct byte_buffer member; /* the key of the member that is read; empty in a bare array */
         size_t row;                /* where in the window the last row began */
         uint64_t n_lines;          /* whole ones before `counted` in the window */

@@ -11,8 +11,10 @@
 
 #include "base/bytes.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* WIDE_SCAN_PORTABLE: tests do without SSE2. */
 #if defined(__SSE2__) && !defined(WIDE_SCAN_PORTABLE)
@@ -49,20 +51,49 @@ static inline unsigned wide_scan_outside(const char *at, char first, char n)
         return (unsigned)_mm_movemask_epi8(inside) ^ 0xffff;
 }
 
-/* A bit for each byte of a block: whether it is @c after @with was set in it. */
-static inline uint64_t wide_scan_block(const char *at, char with, char c)
+/* The bytes of a block that matter to JSON, as bits, the first byte lowest. */
+struct wide_block {
+        uint64_t quotes;
+        uint64_t brackets; /* also some letters, which are outside of strings only where no JSON is */
+        bool has_escape;   /* a backslash */
+};
+
+/* All brackets, "_", "Y", "y" and DEL are the same but for these bits. */
+#define WIDE_BRACKET_BITS ((char)0xd9)
+
+static inline struct wide_block wide_scan_block(const char *at)
 {
-        uint64_t bits = 0;
+        __m128i escapes = _mm_setzero_si128();
+        struct wide_block block = { 0, 0, false };
 
         for (unsigned i = 0; i < WIDE_SCAN_BLOCK / 16; i++) {
-                __m128i bytes = _mm_or_si128(wide_scan_load(at + (size_t)16 * i), _mm_set1_epi8(with));
+                __m128i bytes = wide_scan_load(at + (size_t)16 * i);
+                __m128i marked = _mm_and_si128(bytes, _mm_set1_epi8(WIDE_BRACKET_BITS));
+                __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+                __m128i brackets = _mm_cmpeq_epi8(marked, _mm_set1_epi8('{' & WIDE_BRACKET_BITS));
 
-                bits |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)))
-                        << 16 * i;
+                block.quotes |= (uint64_t)(unsigned)_mm_movemask_epi8(quotes) << 16 * i;
+                block.brackets |= (uint64_t)(unsigned)_mm_movemask_epi8(brackets) << 16 * i;
+                escapes = _mm_or_si128(escapes, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
         }
-        return bits;
+        block.has_escape = _mm_movemask_epi8(escapes) != 0;
+        return block;
 }
 #endif
+
+/* A bit for each of 16 bytes, the first one lowest: whether it is the same in both. */
+static inline unsigned wide_scan_same(const char *a, const char *b)
+{
+#if WIDE_SCAN_HAS_BLOCKS
+        return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(wide_scan_load(a), wide_scan_load(b)));
+#else
+        unsigned same = 0;
+
+        for (unsigned i = 0; i < 16; i++)
+                same |= (unsigned)(a[i] == b[i]) << i;
+        return same;
+#endif
+}
 
 /* The top bit of each byte of @word that is @c; above the lowest such byte also of others. */
 static inline uint64_t wide_scan_mark(uint64_t word, char c)
@@ -103,13 +134,16 @@ static inline const char *wide_scan_find(const char *at, const char *end, char a
 static inline const char *wide_scan_pair(const char *at, const char *end, char first, char second)
 {
 #if WIDE_SCAN_HAS_BLOCKS
-        for (; end - at > 16; at += 16) {
+        while (end - at > 16) {
                 __m128i both = _mm_and_si128(_mm_cmpeq_epi8(wide_scan_load(at), _mm_set1_epi8(first)),
                                              _mm_cmpeq_epi8(wide_scan_load(at + 1), _mm_set1_epi8(second)));
                 unsigned found = (unsigned)_mm_movemask_epi8(both);
 
                 if (found != 0)
                         return at + __builtin_ctz(found);
+                at += 16;
+                if (end - at > 1 && end - at <= 16)
+                        at = end - 17; /* the rest, and some bytes once more */
         }
 #endif
         for (; end - at > 1; at++)
@@ -126,10 +160,13 @@ static inline size_t wide_scan_count(const char *at, const char *end, char c)
 #if WIDE_SCAN_HAS_BLOCKS
         __m128i zero = _mm_setzero_si128(), wanted = _mm_set1_epi8(c), sums = zero;
 
-        for (; end - at >= 16; at += 16) {
-                /* Each byte that is @c is -1, so the difference is 0 or 1; its sum is in two halves. */
-                __m128i found = _mm_sub_epi8(zero, _mm_cmpeq_epi8(wide_scan_load(at), wanted));
+        /* Each byte that is @c is -1, so the differences are at most 4; their sum is in two halves. */
+        for (; end - at >= WIDE_SCAN_BLOCK; at += WIDE_SCAN_BLOCK) {
+                __m128i found = zero;
 
+                for (unsigned i = 0; i < WIDE_SCAN_BLOCK / 16; i++)
+                        found = _mm_sub_epi8(found,
+                                             _mm_cmpeq_epi8(wide_scan_load(at + (size_t)16 * i), wanted));
                 sums = _mm_add_epi64(sums, _mm_sad_epu8(found, zero));
         }
         sums = _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums));

@@ -32,6 +32,7 @@ struct reader {
         struct import_rows *rows;
         struct json_rows json;
         struct trace_event_row row; /* of the event */
+        struct json_shape shape;    /* of the one before */
         struct trace_event_head head;
         struct trace_event_clock clock;
         struct trace_event_tracks tracks;
@@ -80,13 +81,10 @@ static int add_string(struct reader *r, struct json_value value, uint32_t *ret_i
 /* The arguments as the file has them; none if they are empty. */
 static int add_args(struct reader *r, struct json_value args, uint32_t *ret_id, struct error *err)
 {
-        struct json_pull inside = json_pull_inside(args);
         struct text_view text = args.text;
-        struct json_value ignored;
-        struct json_pull first = inside;
 
         *ret_id = 0;
-        if (!text.bytes || args.kind == JSON_WORD || (inside.at && json_pull_next(&first, &ignored) == 0))
+        if (!text.bytes || args.kind == JSON_WORD || json_pull_is_empty(args))
                 return 0;
         if (text.n_bytes > ARGS_BYTES_MAX) {
                 r->n_long_args++;
@@ -731,7 +729,7 @@ static int read_open(void *of, struct json_pull *p)
 {
         struct reader *r = of;
 
-        return trace_event_row_read_open(p, &r->row);
+        return trace_event_row_read_open(p, &r->shape, &r->row);
 }
 
 static int begin(struct reader *r, struct error *err)

@@ -33,17 +33,24 @@ static inline bool is_same(const char *a, const char *b, size_t n)
         return (bytes_u64(&x) ^ bytes_u64(&y)) << (8 * (KEY_BYTES - n)) == 0;
 }
 
-/* It is called for each member of each row, up to @end; others than the fields are passed over. */
-static inline void take_member(struct trace_event_row *row, struct text_view key, struct json_value value,
-                               const char *end)
+/* Where the value of a key is in a row.  All bytes up to @end are there. */
+static inline uint16_t find_place(struct text_view key, const char *end)
 {
+        const size_t other = offsetof(struct trace_event_row, other);
         size_t slot = key.n_bytes > 0 ? SLOT(key.bytes[0], key.n_bytes) : 0;
+        bool is_known;
 
         if (key.n_bytes == 0 || fields[slot].n_bytes != key.n_bytes)
-                return;
-        if ((size_t)(end - key.bytes) >= KEY_BYTES ? is_same(key.bytes, fields[slot].key, key.n_bytes)
-                                                   : memcmp(key.bytes, fields[slot].key, key.n_bytes) == 0)
-                memcpy((char *)row + fields[slot].place, &value, sizeof(value));
+                return (uint16_t)other;
+        is_known = (size_t)(end - key.bytes) >= KEY_BYTES
+                           ? is_same(key.bytes, fields[slot].key, key.n_bytes)
+                           : memcmp(key.bytes, fields[slot].key, key.n_bytes) == 0;
+        return is_known ? fields[slot].place : (uint16_t)other;
+}
+
+static uint16_t find_place_of(struct text_view key)
+{
+        return find_place(key, key.bytes + key.n_bytes);
 }
 
 int trace_event_row_read(struct json_value object, struct trace_event_row *ret_row)
@@ -57,20 +64,14 @@ int trace_event_row_read(struct json_value object, struct trace_event_row *ret_r
         if (object.kind != JSON_OBJECT)
                 return -EBADMSG;
         while ((r = json_pull_member(&p, &key, &value)) == 1)
-                take_member(ret_row, key, value, p.end);
+                memcpy((char *)ret_row + find_place(key, p.end), &value, sizeof(value));
         return r;
 }
 
-int trace_event_row_read_open(struct json_pull *p, struct trace_event_row *ret_row)
+int trace_event_row_read_open(struct json_pull *p, struct json_shape *shape, struct trace_event_row *ret_row)
 {
-        struct json_value value;
-        struct text_view key;
-        int r;
-
         memset(ret_row, 0, sizeof(*ret_row));
-        while ((r = json_pull_open_member(p, &key, &value)) == 1)
-                take_member(ret_row, key, value, p->end);
-        return r;
+        return json_pull_open_object(p, shape, find_place_of, ret_row);
 }
 
 bool trace_event_row_ns(struct json_value value, int64_t *ret_ns)

@@ -20,13 +20,14 @@ struct trace_event_row {
         struct json_value phase, time, duration, name, category, process, thread;
         struct json_value id, id2, scope, args, location;
         struct json_value device, keys; /* of hyprof */
+        struct json_value other;        /* of any other key */
 };
 
 /* Returns 0, or -EBADMSG for what is no object, or ends in the middle of a member. */
 int trace_event_row_read(struct json_value object, struct trace_event_row *ret_row);
 
-/* The same of an object whose end is not known, as json_pull_open_member(). */
-int trace_event_row_read_open(struct json_pull *p, struct trace_event_row *ret_row);
+/* The same of an object whose end is not known, as json_pull_open_object(). */
+int trace_event_row_read_open(struct json_pull *p, struct json_shape *shape, struct trace_event_row *ret_row);
 
 /* A time of microseconds, as a number or a string, in nanoseconds.  Returns false if it is none. */
 bool trace_event_row_ns(struct json_value value, int64_t *ret_ns);

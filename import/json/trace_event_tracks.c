@@ -120,6 +120,8 @@ int trace_event_tracks_add_device(struct trace_event_tracks *t, struct json_valu
         if (n <= 0)
                 return n;
         r = intern_add(&t->devices, bytes, (size_t)n, &ignored);
+        if (r == 1) /* what had been a process may be a device */
+                memset(t->recent, 0, sizeof(t->recent));
         return r < 0 ? fail(r, err) : 0;
 }
 
@@ -233,8 +235,45 @@ int trace_event_tracks_process(struct trace_event_tracks *t, const struct trace_
         return find_process(t, row->process, is_on_device(t, row), ret_track, err);
 }
 
-int trace_event_tracks_thread(struct trace_event_tracks *t, const struct trace_event_row *row,
-                              uint32_t *ret_track, struct error *err)
+/* Most events are of a thread that had others lately.  Returns 0 for one that is not kept. */
+static size_t put_recent_key(const struct trace_event_tracks *t, const struct trace_event_row *row,
+                             char bytes[TRACE_EVENT_RECENT_BYTES])
+{
+        const struct json_value *process = &row->process, *thread = &row->thread;
+        struct text_view category = t->may_have_devices && row->category.kind == JSON_STRING
+                                            ? row->category.text
+                                            : (struct text_view){ NULL, 0 };
+        size_t n_process = process->text.n_bytes, n_thread = thread->text.n_bytes, at = 4;
+
+        if ((process->kind != JSON_NUMBER && process->kind != JSON_STRING) ||
+            (thread->kind != JSON_NUMBER && thread->kind != JSON_STRING) || n_process == 0 || n_thread == 0 ||
+            n_process > 16 || n_thread > 16 || category.n_bytes > 24)
+                return 0;
+        bytes[0] = (char)n_process;
+        bytes[1] = (char)n_thread;
+        bytes[2] = (char)category.n_bytes;
+        bytes[3] = (char)((unsigned)process->kind << 4 | (unsigned)thread->kind);
+        memcpy(bytes + at, process->text.bytes, n_process);
+        at += n_process;
+        memcpy(bytes + at, thread->text.bytes, n_thread);
+        at += n_thread;
+        if (category.n_bytes > 0)
+                memcpy(bytes + at, category.bytes, category.n_bytes);
+        return at + category.n_bytes;
+}
+
+/* Threads mostly differ in their last digits. */
+static struct trace_event_recent *find_recent(struct trace_event_tracks *t, struct text_view thread,
+                                              size_t n_bytes)
+{
+        const char *end = thread.bytes + thread.n_bytes;
+        size_t hash = (unsigned char)end[-1] + 10 * (size_t)(unsigned char)end[-(thread.n_bytes > 1) - 1];
+
+        return &t->recent[(hash + 3 * n_bytes) % TRACE_EVENT_RECENT];
+}
+
+static int find_thread(struct trace_event_tracks *t, const struct trace_event_row *row, uint32_t *ret_track,
+                       struct error *err)
 {
         bool is_device = is_on_device(t, row);
         struct track_key key;
@@ -256,6 +295,29 @@ int trace_event_tracks_thread(struct trace_event_tracks *t, const struct trace_e
                 return r;
         }
         return find_track(t, &key, describe_thread(&key, parent), ret_track, err);
+}
+
+int trace_event_tracks_thread(struct trace_event_tracks *t, const struct trace_event_row *row,
+                              uint32_t *ret_track, struct error *err)
+{
+        char bytes[TRACE_EVENT_RECENT_BYTES];
+        size_t n_bytes = put_recent_key(t, row, bytes);
+        struct trace_event_recent *recent;
+        int r;
+
+        if (n_bytes == 0)
+                return find_thread(t, row, ret_track, err);
+        recent = find_recent(t, row->thread.text, n_bytes);
+        if (memcmp(recent->bytes, bytes, n_bytes) == 0) {
+                *ret_track = recent->track;
+                return 0;
+        }
+        r = find_thread(t, row, ret_track, err);
+        if (r < 0)
+                return r;
+        memcpy(recent->bytes, bytes, n_bytes);
+        recent->track = *ret_track;
+        return 0;
 }
 
 int trace_event_tracks_async(struct trace_event_tracks *t, const struct trace_event_row *row,

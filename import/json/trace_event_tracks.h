@@ -25,6 +25,15 @@
 #define TRACE_EVENT_ID_BYTES    256                 /* of a process' or thread's id; longer ones are -E2BIG */
 #define TRACE_EVENT_NAMES_BYTES ((size_t)64 << 20)  /* of all names */
 
+#define TRACE_EVENT_RECENT       64
+#define TRACE_EVENT_RECENT_BYTES 64
+
+/* The track of a thread, found again by what events say of theirs. */
+struct trace_event_recent {
+        char bytes[TRACE_EVENT_RECENT_BYTES]; /* lengths and kinds, process, thread, category; 0 = none */
+        uint32_t track;
+};
+
 struct trace_event_tracks {
         struct import_rows *rows; /* borrowed */
         uint32_t clock;
@@ -38,6 +47,7 @@ struct trace_event_tracks {
         size_t tracks_capacity, names_capacity;
         struct intern devices; /* ids of processes that are devices */
         bool may_have_devices; /* PyTorch's profiler wrote the file */
+        struct trace_event_recent recent[TRACE_EVENT_RECENT];
         struct byte_buffer room;
 };
 

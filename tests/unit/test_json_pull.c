@@ -342,6 +342,90 @@ START_LOOP_TEST(test_points_anywhere, 1, 22)
 }
 END_TEST
 
+#define N_PLACES 4
+
+static const char *const place_keys[N_PLACES - 1] = { "a", "key \\\"b\\\"",
+                                                      "one that is longer than a shape" };
+
+static uint16_t find_place(struct text_view key)
+{
+        size_t i = 0;
+
+        while (i < N_PLACES - 1 && !text_view_equal(key, view(place_keys[i])))
+                i++;
+        return (uint16_t)(i * sizeof(struct json_value));
+}
+
+/* An object of any members, written in many ways, some of which are no JSON. */
+static void write_object(struct byte_buffer *b, uint64_t *state)
+{
+        static const char *const before[] = { "", "", ", ", ",\n    ", ",                 ", ",," };
+        static const char *const colons[] = { ":", ":", ": ", " :  ", "" };
+        static const char *const values[] = { "1",           "-2.5",    "\"text, of more than 16 bytes\"",
+                                              "{\"c\":[1]}", "[\"}\"]", "null",
+                                              "\"\\\"\"" };
+        size_t n_members = fixed_random_next(state) % 4 ? fixed_random_next(state) % 5 : 20;
+        /* Mostly alike, as the rows of a file are. */
+        size_t style = fixed_random_next(state) % 8 ? 0 : fixed_random_next(state) % 6;
+
+        byte_buffer_clear(b);
+        for (size_t i = 0; i < n_members; i++) {
+                bool is_same = fixed_random_next(state) % 8 != 0;
+                const char *key = place_keys[is_same ? i % 2 : fixed_random_next(state) % (N_PLACES - 1)];
+
+                byte_buffer_add_format(
+                        b, "%s\"%s\"%s%s",
+                        i == 0       ? ""
+                        : style == 0 ? ","
+                                     : before[style],
+                        fixed_random_next(state) % 16 ? key : "other",
+                        colons[style == 0 ? 0 : fixed_random_next(state) % 5],
+                        values[fixed_random_next(state) % (sizeof(values) / sizeof(values[0]))]);
+        }
+        byte_buffer_add_format(b, "%s", fixed_random_next(state) % 16 ? "}" : ",}");
+}
+
+/* A shape never changes what is read, whatever was read before. */
+START_LOOP_TEST(test_open_objects, 0, 64)
+{
+        uint64_t state = (uint64_t)_i + 1;
+        struct json_shape shape = { .n = 0 };
+        struct byte_buffer b = { .data = NULL };
+
+        for (int i = 0; i < 200; i++) {
+                struct json_value got[N_PLACES] = { { .kind = 0 } }, expected[N_PLACES] = { { .kind = 0 } };
+                struct json_value value;
+                struct json_pull open, whole;
+                struct text_view key;
+                size_t n_cut = 0;
+                char *text;
+                int r, n;
+
+                write_object(&b, &state);
+                if (fixed_random_next(&state) % 8 == 0)
+                        n_cut = fixed_random_next(&state) % b.used_bytes;
+                b.used_bytes -= n_cut;
+                text = malloc(b.used_bytes); /* a block of its own, so that a sanitizer sees its end */
+                ck_assert_ptr_nonnull(text);
+                memcpy(text, b.data, b.used_bytes);
+                open = whole = json_pull_text((struct text_view){ text, b.used_bytes });
+                r = json_pull_open_object(&open, &shape, find_place, got);
+                whole.end -= n_cut == 0; /* before its bracket */
+                while ((n = json_pull_member(&whole, &key, &value)) == 1)
+                        memcpy((char *)expected + find_place(key), &value, sizeof(value));
+                ck_assert_int_eq(r, n_cut == 0 ? n : -EBADMSG);
+                if (r == 0)
+                        ck_assert_ptr_eq(open.at, text + b.used_bytes);
+                for (size_t at = 0; r == 0 && at < N_PLACES; at++) {
+                        ck_assert_int_eq(got[at].kind, expected[at].kind);
+                        ck_assert(text_view_equal(got[at].text, expected[at].text));
+                }
+                free(text);
+        }
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
 /* However a value is cut into two pieces, it ends at the same place. */
 START_TEST(test_scans_in_pieces)
 {
