@@ -79,7 +79,10 @@ int import_lanes_open(struct import_lanes *l, uint32_t lane, uint64_t end_ns)
 {
         struct import_lane *to = &l->lanes[lane - 1];
 
-        if (array_reserve(&to->ends, &to->capacity, to->n_open + 1, sizeof(*to->ends)) < 0 ||
+        if (to->n_open == to->capacity &&
+            array_reserve(&to->ends, &to->capacity, to->n_open + 1, sizeof(*to->ends)) < 0)
+                return -ENOMEM;
+        if (l->n_ends == l->ends_capacity &&
             array_reserve(&l->ends, &l->ends_capacity, l->n_ends + 1, sizeof(*l->ends)) < 0)
                 return -ENOMEM;
         to->ends[to->n_open++] = end_ns;
@@ -92,7 +95,7 @@ bool import_lanes_end(struct import_lanes *l, uint64_t now_ns, uint32_t *ret_thr
 {
         struct import_lane *lane;
 
-        if (l->n_ends == 0 || l->ends[0].end_ns > now_ns)
+        if (!import_lanes_has_end(l, now_ns))
                 return false;
         lane = &l->lanes[l->ends[0].lane];
         lane->n_open--;

@@ -62,6 +62,12 @@ enum import_fit import_lanes_fit(const struct import_lanes *l, uint32_t first, u
 /* Opens it there.  Returns 0 or -ENOMEM. */
 int import_lanes_open(struct import_lanes *l, uint32_t lane, uint64_t end_ns);
 
+/* Whether a zone ends at @now_ns or before; most often none does. */
+static inline bool import_lanes_has_end(const struct import_lanes *l, uint64_t now_ns)
+{
+        return l->n_ends != 0 && l->ends[0].end_ns <= now_ns;
+}
+
 /* Ends the zone that ends next, if that is at @now_ns at the latest.  Returns whether there was one. */
 bool import_lanes_end(struct import_lanes *l, uint64_t now_ns, uint32_t *ret_thread, uint64_t *ret_end_ns);
 

@@ -28,16 +28,59 @@ static int out_of_memory(int code, struct error *err)
 
 /* ---- strings, clocks, tracks --------------------------------------------------------------------------- */
 
+static struct import_recent_string describe_string(struct text_view text)
+{
+        struct import_recent_string ends = { .n_bytes = (uint32_t)text.n_bytes };
+
+        if (text.n_bytes < sizeof(ends.first)) {
+                memcpy(&ends.first, text.bytes, text.n_bytes);
+                return ends;
+        }
+        memcpy(&ends.first, text.bytes, sizeof(ends.first));
+        memcpy(&ends.last, text.bytes + text.n_bytes - sizeof(ends.last), sizeof(ends.last));
+        return ends;
+}
+
+/* Any odd number with bits all over spreads what differs over the upper bits of the product. */
+static struct import_recent_string *find_recent_string(struct import_rows *rows,
+                                                       const struct import_recent_string *ends)
+{
+        uint64_t mixed = (ends->first ^ (ends->last << 21 | ends->last >> 43) ^ ends->n_bytes) *
+                         UINT64_C(0x9e3779b97f4a7c15);
+
+        return &rows->recent_strings[(mixed >> 32) % IMPORT_RECENT_STRINGS];
+}
+
+static bool is_recent(const struct import_rows *rows, const struct import_recent_string *recent,
+                      const struct import_recent_string *ends, struct text_view text)
+{
+        const size_t n_ends = sizeof(ends->first) + sizeof(ends->last);
+
+        if (recent->id == 0 || recent->first != ends->first || recent->last != ends->last ||
+            recent->n_bytes != ends->n_bytes)
+                return false;
+        return text.n_bytes <= n_ends ||
+               text_view_equal(trace_dictionary_text(rows->dictionary, recent->id), text);
+}
+
 int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_view text, uint32_t *ret_id,
                            struct error *err)
 {
         struct trace_dictionary *d = rows->dictionary;
-        uint32_t n_before = trace_dictionary_count(d, TRACE_TABLE_STRINGS);
+        struct import_recent_string *recent, ends;
+        uint32_t n_before;
         int r;
 
         *ret_id = 0;
         if (text.n_bytes == 0)
                 return 0;
+        ends = describe_string(text);
+        recent = find_recent_string(rows, &ends);
+        if (is_recent(rows, recent, &ends, text)) {
+                *ret_id = recent->id;
+                return 0;
+        }
+        n_before = trace_dictionary_count(d, TRACE_TABLE_STRINGS);
         if (rows->n_string_bytes + text.n_bytes > STRING_BYTES_MAX || n_before >= STRINGS_MAX) {
                 import_rows_lose(rows, file, "text beyond the memory for texts", 1);
                 return 0;
@@ -47,6 +90,8 @@ int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_
                 return out_of_memory(r, err);
         if (trace_dictionary_count(d, TRACE_TABLE_STRINGS) > n_before)
                 rows->n_string_bytes += text.n_bytes;
+        ends.id = *ret_id;
+        *recent = ends;
         return 0;
 }
 
@@ -322,7 +367,7 @@ static int add_record(struct import_rows *rows, struct import_record *record, st
         struct import_place *place = &rows->tracks[record->track - 1];
         struct placed_clock *clock = &rows->clocks.clocks[place->clock - 1];
 
-        record->clock = place->clock;
+        record->clock = (uint16_t)place->clock;
         clock->is_for_host = clock->is_for_host || !place->is_of_device;
         import_clocks_use(&rows->clocks, place->clock, record->begin);
         if (record->kind == IMPORT_RECORD_SPAN)

@@ -12,7 +12,7 @@
  * -ENOMEM.  Faults of the file are never errors of a call: malformed, unknown or impossible rows
  * are counted with import_rows_malformed() and import_rows_left_out(), and the reader goes on.
  *
- * Not thread-safe.  Cost: 56 bytes a span on the disk, and its text; in memory the tables of clocks, tracks
+ * Not thread-safe.  Cost: 48 bytes a span on the disk, and its text; in memory the tables of clocks, tracks
  * and strings, and one run of IMPORT_RUN_BYTES that is being sorted.
  */
 #ifndef IMPORT_IMPORT_ROWS_H

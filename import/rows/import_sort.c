@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/large_memory.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -54,6 +55,8 @@ int import_sort_new(struct import_sort **ret_sort, int fd, size_t run_bytes, str
                 import_sort_free(s);
                 return error_set(err, -ENOMEM, "no memory to sort events");
         }
+        large_memory_hint(s->records, s->capacity * sizeof(*s->records));
+        large_memory_hint(s->spare, s->capacity * sizeof(*s->spare));
         *ret_sort = s;
         return 0;
 }

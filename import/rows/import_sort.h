@@ -35,12 +35,12 @@ struct import_record {
         uint64_t begin;    /* ticks */
         uint64_t end;      /* SPAN: ticks; VALUE: its bits */
         uint64_t key;      /* SPAN, INSTANT; VALUE: enum import_value_kind */
-        uint32_t clock;    /* index */
+        uint16_t clock;    /* index */
+        uint16_t kind;     /* enum import_record_kind */
         uint32_t track;    /* index */
         uint32_t what;     /* SPAN, INSTANT: location; VALUE: row of PLOTS */
         uint32_t key_kind; /* string; 0 = there is no key */
         uint32_t text;     /* string or text; 0 = none */
-        uint32_t kind;     /* enum import_record_kind */
 };
 
 /* A time on the timeline; never decreases with the ticks of a clock. */

@@ -85,6 +85,14 @@ struct import_recent_location {
 
 #define IMPORT_RECENT_LOCATIONS 1024
 
+/* A string that was added, likewise; of 16 bytes at most, both ends say all. */
+struct import_recent_string {
+        uint64_t first, last; /* eight bytes of it, or what there is */
+        uint32_t n_bytes, id; /* id: 0 = none */
+};
+
+#define IMPORT_RECENT_STRINGS 1024
+
 /* One of several keys of a span. */
 struct import_listed_key {
         struct import_key key;
@@ -99,6 +107,7 @@ struct import_rows {
         uint32_t n_processes_before, n_strings_before, n_imports_before;
         uint64_t n_string_bytes;
         struct import_recent_location recent_locations[IMPORT_RECENT_LOCATIONS];
+        struct import_recent_string recent_strings[IMPORT_RECENT_STRINGS];
         uint32_t last_located; /* no location has a name (string) after this one */
 
         struct import_sort *sort;

@@ -215,12 +215,33 @@ static int read_file(struct import_texts *t, uint64_t at, struct text_view *ret_
         return 0;
 }
 
+/* A text of the file that is all in one window, which is here. */
+static bool is_in_window(const struct import_texts *t, uint64_t at, struct text_view *ret_text)
+{
+        uint64_t number = at / WINDOW_BYTES;
+        size_t inside = (size_t)(at % WINDOW_BYTES);
+        const struct window *window = &t->windows[number % N_WINDOWS];
+        const uint8_t *bytes = t->bytes + number % N_WINDOWS * WINDOW_BYTES + inside;
+        uint32_t length;
+
+        /* A length is at a multiple of its bytes. */
+        if (window->number != number + 1 || inside >= window->n_bytes)
+                return false;
+        memcpy(&length, bytes, LENGTH_BYTES);
+        if (length > window->n_bytes - inside - LENGTH_BYTES)
+                return false;
+        *ret_text = (struct text_view){ (const char *)bytes + LENGTH_BYTES, length };
+        return true;
+}
+
 int import_texts_get(struct import_texts *t, uint32_t id, struct text_view *ret_text, struct error *err)
 {
         uint64_t at = (id & ~IMPORT_TEXT_BIT) * UNIT_BYTES;
         const uint8_t *bytes;
         uint32_t length;
 
+        if (at < t->n_file_bytes && is_in_window(t, at, ret_text))
+                return 0;
         if (at < t->n_file_bytes)
                 return read_file(t, at, ret_text, err);
         bytes = t->tail + (at - t->n_file_bytes);

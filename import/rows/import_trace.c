@@ -457,7 +457,7 @@ static int put_records(struct import_rows *rows, struct error *err)
         while (r >= 0 && (r = import_sort_next(rows->sort, &record, &at.begin_ns, &at.end_ns, err)) == 1) {
                 rows->file_now = rows->tracks[record.track - 1].file;
                 count_place(rows, &record, at);
-                r = end_zones(rows, at.begin_ns, err);
+                r = import_lanes_has_end(&rows->lanes, at.begin_ns) ? end_zones(rows, at.begin_ns, err) : 0;
                 if (r == 0)
                         r = rows->tracks[record.track - 1].is_of_device
                                     ? put_on_device(rows, &record, at.begin_ns, err)

@@ -118,6 +118,7 @@ END_TEST
 struct outcome {
         int r;
         uint64_t n_rows, n_spans, n_values, n_instants, n_malformed, first_at;
+        uint32_t n_locations;
         bool is_cut;
 };
 
@@ -161,6 +162,8 @@ static struct outcome import_text(const char *text, size_t n_bytes)
                 ck_assert_int_eq(trace_reader_ending(reader, NULL, NULL), TRACE_ENDING_WHOLE);
                 ck_assert_uint_eq(
                         trace_dictionary_count(trace_reader_dictionary(reader), TRACE_TABLE_IMPORTS), 1);
+                o.n_locations = trace_dictionary_count(trace_reader_dictionary(reader),
+                                                       TRACE_TABLE_LOCATIONS);
                 trace_reader_close(reader);
         }
         import_trace_free(rows);
@@ -193,6 +196,22 @@ START_TEST(every_row_is_there_or_counted)
         ck_assert_uint_eq(o.n_malformed, 5);
         ck_assert_uint_eq(o.first_at, 5);
         ck_assert(!o.is_cut);
+}
+END_TEST
+
+/* Names of one length with the same eight bytes at both ends, again and again. */
+START_TEST(names_that_look_alike_are_told_apart)
+{
+        static const char text[] =
+                "name,begin_us,end_us\n"
+                "kernel_a_1_of_model,1,2\nkernel_a_2_of_model,2,3\nkernel_a_1_of_model,3,4\n"
+                "kernel_aof_model,4,5\nkernel_1,5,6\nkernel_2,6,7\nkernel_1,7,8\n"
+                "kernel_a_2_of_model,8,9\n";
+        struct outcome o = import_text(text, strlen(text));
+
+        ck_assert_int_eq(o.r, 0);
+        ck_assert_uint_eq(o.n_spans, 8);
+        ck_assert_uint_eq(o.n_locations, 5);
 }
 END_TEST
 

@@ -45,7 +45,7 @@ START_LOOP_TEST(all_in_order_by_any_run, 0, 12)
         memset(seen, 0, sizeof(seen));
         for (uint32_t i = 0; i < N_RECORDS; i++) {
                 r = (struct import_record){ .begin = begin_of(_i % 3, i, &state),
-                                            .clock = i % N_CLOCKS,
+                                            .clock = (uint16_t)(i % N_CLOCKS),
                                             .what = i };
                 r.end = r.begin + fixed_random_next(&state) % 3;
                 ck_assert_int_eq(import_sort_add(s, &r, NULL), 0);
