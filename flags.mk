@@ -59,9 +59,10 @@ ASAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
 # gcc's manual: with a sanitizer, it warns of uninitialized variables that are none.
 NOT_CERTAIN := $(if $(IS_CLANG),,-Wno-maybe-uninitialized)
 
-MODE_release := -O2 $(HARD)
-MODE_clang   := -O2 $(HARD)
-MODE_board   := -O2 $(HARD)
+OPTIMIZE     := -O2
+MODE_release  = $(OPTIMIZE) $(HARD)
+MODE_clang    = $(OPTIMIZE) $(HARD)
+MODE_board    = $(OPTIMIZE) $(HARD)
 MODE_debug   := -O0 -fvisibility=hidden
 MODE_asan    := -O1 -fvisibility=hidden $(ASAN) $(NOT_CERTAIN)
 # It knows no fences, and gcc says so at each.
