@@ -99,12 +99,13 @@ int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, u
         block->n_records++;
         item.record.body = body;
         q->is_unsorted = q->is_unsorted || (q->n > 0 && time < q->items[q->n - 1].time);
+        q->has_rings = q->has_rings || q->is_unsorted;
         q->items[q->n++] = item;
         q->n_added++;
         q->n_bytes += sizeof(item);
         if (time > q->newest)
                 q->newest = time;
-        if (q->n_bytes > PERF_QUEUE_BYTES_MAX) {
+        if (q->n_bytes > (q->has_rings ? PERF_QUEUE_BYTES_MAX : PERF_QUEUE_IN_ORDER_BYTES_MAX)) {
                 sort(q);
                 q->n_ready = q->n / 2;
         }
@@ -114,6 +115,7 @@ int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, u
 void perf_queue_mark(struct perf_queue *q, bool is_end)
 {
         sort(q);
+        q->has_rings = true;
         q->n_ready = is_end ? q->n
                             : array_count_to(q->items, q->n, sizeof(*q->items),
                                              offsetof(struct perf_queued, time), q->limit);

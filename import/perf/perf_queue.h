@@ -6,14 +6,17 @@
  *
  * perf writes what is in each CPU's ring, then a mark, and again: when it marks, nothing older than the
  * newest record of the round before can still come.  Memory: the records of two rounds, at most
- * PERF_QUEUE_BYTES_MAX; of a longer round the older half goes on as if there were a mark.  Not thread-safe.
+ * PERF_QUEUE_BYTES_MAX; of a longer round the older half goes on as if there were a mark.  Files that another
+ * program put in order have no marks: as long as all is in order, PERF_QUEUE_IN_ORDER_BYTES_MAX, which is more
+ * than rings of the usual length hold.  Not thread-safe.
  */
 #ifndef IMPORT_PERF_QUEUE_H
 #define IMPORT_PERF_QUEUE_H
 
 #include "import/perf/perf_file.h"
 
-#define PERF_QUEUE_BYTES_MAX ((size_t)256 << 20)
+#define PERF_QUEUE_BYTES_MAX          ((size_t)256 << 20)
+#define PERF_QUEUE_IN_ORDER_BYTES_MAX ((size_t)64 << 20)
 
 #define PERF_QUEUE_BLOCK_BYTES (((size_t)2 << 20) - 3 * sizeof(size_t)) /* a block is one large page */
 
@@ -36,7 +39,8 @@ struct perf_queue {
         struct perf_queued *items; /* heap */
         size_t n, capacity;
         bool is_unsorted;
-        size_t n_ready, n_taken;        /* the first ones, sorted, may go on; of these so many have */
+        bool has_rings;          /* there was a mark, or a record that is older than the one before it */
+        size_t n_ready, n_taken; /* the first ones, sorted, may go on; of these so many have */
         struct perf_queue_block *block; /* heap: the one that is being filled */
         struct perf_queue_block *free;  /* heap: others that are empty */
         size_t n_bytes;                 /* of items and of blocks that are not empty */

@@ -98,6 +98,32 @@ START_TEST(test_blocks_count)
 }
 END_TEST
 
+/* Loop test: whether the file has marks, as perf writes them, or an older record once: then rings are large. */
+START_LOOP_TEST(test_a_file_in_order_takes_less, 0, 3)
+{
+        static uint8_t body[LONGEST_MAX];
+        const struct perf_raw_record full = { .body = body, .n_bytes = sizeof(body) };
+        struct perf_raw_record record;
+        struct perf_queue q = { .n = 0 };
+        size_t most_bytes = 0;
+
+        if (_i == 1)
+                perf_queue_mark(&q, false);
+        for (uint64_t n = 0; n < 8000; n++) {
+                ck_assert_int_eq(perf_queue_add(&q, &full, _i == 2 && n == 100 ? 50 : n), 0);
+                most_bytes = q.n_bytes > most_bytes ? q.n_bytes : most_bytes;
+                while (q.n_ready > 0 && perf_queue_next(&q, &record))
+                        continue;
+        }
+        if (_i == 0)
+                ck_assert_uint_le(most_bytes,
+                                  PERF_QUEUE_IN_ORDER_BYTES_MAX + 2 * sizeof(struct perf_queue_block));
+        else
+                ck_assert_uint_gt(most_bytes, PERF_QUEUE_BYTES_MAX / 2);
+        perf_queue_deinit(&q);
+}
+END_TEST
+
 START_TEST(test_an_end_in_the_middle)
 {
         struct perf_raw_record record;
