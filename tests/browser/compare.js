@@ -204,4 +204,64 @@ test('a flame graph of differences is dark where the page is, and its words can 
         }
 });
 
+/** A viewer of one trace, in a folder of its own, and its page. */
+async function withViewerOf(file, action) {
+        const own = spawn(hyprof, ['view', '--no-open', file], { stdio: ['ignore', 'pipe', 'inherit'] });
+        let text = '';
+        const place = await new Promise((resolve, reject) => {
+                own.stdout.on('data', (bytes) => {
+                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text += bytes);
+
+                        if (found)
+                                resolve(found[0]);
+                });
+                own.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
+        });
+        const one = await browser.open(place);
+
+        try {
+                await one.until('globalThis.hyprofShell && hyprofViewer.model.progress === 1', 'the page');
+                await action(one);
+        } finally {
+                await one.close();
+                own.removeAllListeners('exit');
+                await new Promise((resolve) => {
+                        own.on('exit', resolve);
+                        own.kill('SIGINT');
+                });
+        }
+}
+
+test('a recording of the folder is chosen on the page; one that cannot be read is named, and the page stays', async () => {
+        const place = fs.mkdtempSync(path.join(folder, 'nearby-'));
+
+        for (const name of ['before.hyp', 'after.hyp'])
+                fs.copyFileSync(path.join(folder, name), path.join(place, name));
+        fs.writeFileSync(path.join(place, 'broken.hyp'), Buffer.concat([Buffer.from('HYPC'), Buffer.alloc(200)]));
+        fs.writeFileSync(path.join(place, 'other.hyp'), 'no trace');
+        fs.symlinkSync('/etc/passwd', path.join(place, 'link.hyp'));
+        await withViewerOf(path.join(place, 'after.hyp'), async (one) => {
+                await one.click('button', 'Compare with…');
+                await one.untilText('.compare-list', /before\.hyp/);
+                const offered = await one.value(`[...document.querySelectorAll('.compare-list button')].map((b) => b.textContent)`);
+                assert.deepStrictEqual(offered.sort(), ['before.hyp', 'broken.hyp']);
+                await one.click('.compare-list button', 'broken.hyp');
+                await one.untilText('.compare-list', /broken\.hyp cannot be shown: .*broken\.hyp/);
+                await one.click('dialog button', 'Close');
+                assert.strictEqual(await one.value(`fetch('model').then((reply) => reply.json())
+                        .then((model) => model.has_before)`), false);
+                for (const name of ['other.hyp', 'link.hyp', '../compare/before.hyp', '/etc/passwd', ''])
+                        assert.strictEqual(await one.value(`fetch('compare', { method: 'POST', body: ${JSON.stringify(name)} })
+                                .then((reply) => reply.status)`), 400, name);
+                one.complaints.length = 0; // of those requests
+                await one.click('button', 'Compare with…');
+                await one.click('.compare-list button', 'before.hyp');
+                // The page begins anew, and what is asked of it meanwhile is lost.
+                for (const end = Date.now() + 20000; !await one.value(`Boolean(${sides})`).catch(() => false);)
+                        assert.ok(Date.now() < end, 'waited in vain for both timelines');
+                assert.strictEqual(await one.value('hyprofViewer.model.document.has_before'), true);
+                assert.strictEqual(await one.value(`${side('before')}.viewer.model.duration_ns`), 100e6);
+        });
+});
+
 test('nothing was asked of others, and nothing complained', () => page.noComplaints((url) => url.startsWith(address)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The timeline before anything is clicked: the first sentence of the report is above it; the widest of each lane of
-// zones, with how many it stands for; and the picture is never of another height than the names beside it.
+// The timeline before anything is clicked: the first sentence of the report is above it; in each lane of zones a name can be
+// read, with how many it stands for; and the picture is never of another height than the names beside it.
 'use strict';
 
 const fs = require('fs');

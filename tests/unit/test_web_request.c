@@ -68,6 +68,13 @@ START_TEST(only_the_page_itself_keeps_something_and_no_worker_stays)
         head.origin = "null";
         ck_assert_int_eq(judge_head(head), 403);
         head.origin = NULL;
+        head.target = PREFIX "compare";
+        ck_assert_int_eq(judge_head(head), 200);
+        head.origin = "http://127.0.0.1:8080";
+        ck_assert_int_eq(judge_head(head), 403);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "compare"), 405);
+        ck_assert_int_eq(judge("POST", HOST, PREFIX "nearby"), 405);
+        head.origin = NULL;
         head.target = PREFIX "keep?name=../notes";
         ck_assert_int_eq(judge_head(head), 400);
         head.target = PREFIX "keep";
@@ -204,6 +211,7 @@ START_TEST(the_trace_before)
                          403);
         ck_assert_int_eq(judge("GET", HOST, PREFIX "before/answer?question=functions"), 404);
         ck_assert_int_eq(judge("GET", HOST, PREFIX "before/jobs"), 404);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "before/nearby"), 404);
         ck_assert_int_eq(judge("GET", HOST, PREFIX "before/shell.js"), 404);
         ck_assert_int_eq(judge("GET", HOST, PREFIX "before/"), 404);
         ck_assert_int_eq(judge("GET", HOST, PREFIX "before/before/model"), 404);

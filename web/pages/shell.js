@@ -2,6 +2,7 @@
 // The frame of the screens: title, warnings, selected range, search box, tabs, keys, light and dark.
 
 import { showTheme } from './colors.js';
+import { compareButton } from './compare_with.js';
 import { button, el, fill, isTextField, setAttributes } from './dom.js';
 import { formatDuration, formatPlural, formatTime } from './format.js';
 import { SCREENS } from './screens.js';
@@ -54,7 +55,7 @@ export class Shell {
                                 el('div', { class: 'names' }, this.title, this.facts),
                                 el('div', { class: 'tools' }, this.rangeBox,
                                         el('div', { class: 'search-box' }, this.search, this.searchHits, this.found),
-                                        this.themeButton,
+                                        compareButton(this.viewer), this.themeButton,
                                         button('?', () => this.showHelp(), { class: 'quiet', title: 'Keys, colors and marks (?)',
                                                 'aria-label': 'Keys' }))),
                         this.warnings,

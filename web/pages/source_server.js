@@ -23,6 +23,7 @@ import { TraceModel } from './model.js';
  *     n_names?: number, is_least?: boolean}} SearchReply `n_before`: hits that begin before the found one, or before `at`
  * @typedef {'notes' | 'tracks' | 'theme' | 'ghosts' | 'hint'} KeptName  kept for the next visit: for each trace, or for the user
  * @typedef {{name: string, module: string, place: string, is_inlined: boolean, is_kernel: boolean}} StackFrame
+ * @typedef {{name: string, bytes: number, modified_s: number}} NearbyTrace
  * @typedef {{model(): Promise<TraceModel>,
  *     lanes(ids: number[], from: number, to: number, bucketLog2: number): Promise<Map<number, LaneItems>>,
  *     find(lanes: number[], at: number, direction: 'next' | 'previous', what?: number | null):
@@ -212,6 +213,27 @@ export class ServerSource {
                 } finally {
                         clearInterval(timer);
                 }
+        }
+
+        /**
+         * Traces to compare with, the newest first; whether one of them is compared now, and why the one chosen last is not.
+         * @returns {Promise<{traces: NearbyTrace[], isCompared: boolean, failure: string}>}
+         */
+        async nearby() {
+                const { traces, is_compared: isCompared, failure } = await (await this.request('nearby')).json();
+
+                return { traces, isCompared, failure };
+        }
+
+        /**
+         * Has another server show this one of them as well.
+         * @param {string} name
+         */
+        async compare(name) {
+                await this.request('compare', {}, undefined, name).catch((error) => {
+                        if (!error.isLost) // the server that took it ends
+                                throw error;
+                });
         }
 
         /** The trace and the viewer as one file; the notes and pins are those that are kept. */

@@ -25,7 +25,8 @@ static const struct {
         { "stack", WEB_REQUEST_STACK },       { "answer", WEB_REQUEST_ANSWER },
         { "jobs", WEB_REQUEST_JOBS },         { "kept", WEB_REQUEST_KEPT },
         { "keep", WEB_REQUEST_KEEP },         { "search", WEB_REQUEST_SEARCH },
-        { "launches", WEB_REQUEST_LAUNCHES },
+        { "launches", WEB_REQUEST_LAUNCHES }, { "nearby", WEB_REQUEST_NEARBY },
+        { "compare", WEB_REQUEST_COMPARE },
 };
 
 enum host_kind {
@@ -289,6 +290,8 @@ static int check_query(const struct web_request *request, unsigned seen, struct 
         case WEB_REQUEST_ANSWER:
         case WEB_REQUEST_JOBS:
         case WEB_REQUEST_KEPT:
+        case WEB_REQUEST_NEARBY:
+        case WEB_REQUEST_COMPARE:
                 break;
         }
         return check_seen(seen, 0, 0, err);
@@ -350,6 +353,11 @@ static int read_query(struct web_request *request, const char *query, struct err
         return r < 0 ? r : check_query(request, seen, err);
 }
 
+static bool is_post(enum web_request_kind kind)
+{
+        return kind == WEB_REQUEST_KEEP || kind == WEB_REQUEST_COMPARE;
+}
+
 /*
  * Pages are served only under the site's own name.  Service workers get nothing, because they would outlive
  * the viewer.
@@ -368,7 +376,7 @@ static int check_host_kind(const struct web_request *request, enum host_kind hos
                         head->host);
         if (head->is_for_worker)
                 return error_set(err, -EPERM, "the viewer has no service worker");
-        if (request->kind == WEB_REQUEST_KEEP && !is_own_origin(head->origin, site))
+        if (is_post(request->kind) && !is_own_origin(head->origin, site))
                 return error_set(err, -EPERM, "the request is from another page");
         return 0;
 }
@@ -383,8 +391,8 @@ static bool take_side(struct web_request *request, const char *name, size_t n_by
         request->side = WEB_SIDE_BEFORE;
         if (!find_kind(request, name + strlen(folder), n_bytes - strlen(folder)))
                 return false;
-        return request->kind >= WEB_REQUEST_MODEL && request->kind != WEB_REQUEST_ANSWER &&
-               request->kind != WEB_REQUEST_JOBS;
+        return request->kind >= WEB_REQUEST_MODEL && request->kind <= WEB_REQUEST_KEEP &&
+               request->kind != WEB_REQUEST_ANSWER && request->kind != WEB_REQUEST_JOBS;
 }
 
 /* Reads the kind of a request and what comes after the '?'.  Returns 200 or 404. */
@@ -423,8 +431,8 @@ int web_request_parse(struct web_request *ret, const struct web_site *site,
                 return STATUS_FORBIDDEN;
         }
         status = read_target(ret, head->target + 1 + WEB_TOKEN_BYTES, &query, err);
-        if (strcmp(head->method, ret->kind == WEB_REQUEST_KEEP ? "POST" : "GET") != 0) {
-                (void)error_set(err, -EINVAL, "only GET is answered, and POST to keep something");
+        if (strcmp(head->method, is_post(ret->kind) ? "POST" : "GET") != 0) {
+                (void)error_set(err, -EINVAL, "only GET is answered, and POST to keep or to compare");
                 return STATUS_METHOD;
         }
         if (status != STATUS_OK)

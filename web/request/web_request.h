@@ -52,8 +52,10 @@ enum web_request_kind {
         WEB_REQUEST_STACK,
         WEB_REQUEST_ANSWER,
         WEB_REQUEST_JOBS,
-        WEB_REQUEST_KEPT, /* all that is kept for the page */
-        WEB_REQUEST_KEEP  /* the body is to be kept under `kept_name` */
+        WEB_REQUEST_KEPT,   /* all that is kept for the page */
+        WEB_REQUEST_KEEP,   /* the body is to be kept under `kept_name` */
+        WEB_REQUEST_NEARBY, /* traces to compare with */
+        WEB_REQUEST_COMPARE /* the body is the name of one of them */
 };
 
 struct web_request {
@@ -85,8 +87,9 @@ struct web_request_head {
  * The site's name gets everything; 127.0.0.1 and localhost get data only, for programs that do not resolve
  * the name: a page at such an origin could be listened to by a service worker of another user's.
  * Returns 200, or with words 403 (the host is not this site's, or the token is wrong), 405 (not GET, but for
- * KEEP, which is POST), 404 (no such thing), 403 (a page is asked for by another name, a worker, a foreign
- * origin), 400 (nonsense), 500 (no memory), in this order.  @ret is to be deinitialised in any case.
+ * KEEP and COMPARE, which are POST), 404 (no such thing), 403 (a page is asked for by another name, a worker,
+ * a foreign origin), 400 (nonsense), 500 (no memory), in this order.  @ret is to be deinitialised in any
+ * case.
  */
 int web_request_parse(struct web_request *ret, const struct web_site *site,
                       const struct web_request_head *head, struct error *err);

@@ -35,8 +35,9 @@ struct exchange {
         bool is_gone;           /* the browser hung up */
         struct answer_job *job; /* whose end is awaited; NULL = none */
         bool is_page;           /* and it is no JSON: see WEB_QUESTION_PAGE */
-        bool keeps;             /* the body is to be kept */
-        enum web_side side;     /* for this trace */
+        bool has_body;          /* it is to be kept, or to be compared with */
+        bool compares;
+        enum web_side side; /* for this trace */
         enum kept_name kept_name;
         struct byte_buffer body; /* what of it has come; owned */
 };
@@ -46,8 +47,9 @@ struct http_server {
         struct MHD_Daemon *daemon;
         int epoll_fd;
         struct answer_jobs jobs;
-        bool is_kept;          /* the front has answered to WEB_MESSAGE_KEEP */
-        struct error kept_why; /* code 0 = it is kept */
+        bool is_kept;            /* the front has answered to a message: see WEB_MESSAGE_KEPT */
+        struct error kept_why;   /* code 0 = it did what it was asked for */
+        struct byte_buffer said; /* then its words; owned */
 };
 
 /*
@@ -182,6 +184,146 @@ static enum MHD_Result reply_with_kept(struct exchange *x, enum web_side side)
 }
 
 /*
+ * ---- what is kept ---------------------------------------------------------------------------------------
+ */
+
+static void note_kept(struct http_server *s, const struct web_message *message)
+{
+        s->is_kept = true;
+        s->kept_why = ERROR_NONE;
+        byte_buffer_clear(&s->said);
+        if (message->number >= 0)
+                byte_buffer_add(&s->said, message->text.data, message->text.used_bytes);
+        else
+                (void)error_set(&s->kept_why, message->number, "%.*s", (int)message->text.used_bytes,
+                                (const char *)message->text.data);
+}
+
+/* Returns 1, 0 if the front is gone, -errno. */
+static int take_messages(struct http_server *s, struct error *err)
+{
+        for (;;) {
+                struct web_message message;
+                int r = web_channel_receive(s->options.channel_fd, &message, err);
+
+                if (r == 1 && message.kind == WEB_MESSAGE_KEPT)
+                        note_kept(s, &message);
+                else if (r == 1)
+                        answer_jobs_take(&s->jobs, &message);
+                web_message_deinit(&message);
+                if (r != 1)
+                        return r == -EAGAIN ? 1 : r;
+        }
+}
+
+/* Hands a value to the front, in parts.  Returns 0 or -errno. */
+static int send_value(const struct http_server *s, const struct exchange *x, struct error *err)
+{
+        size_t at = 0;
+        int r;
+
+        do {
+                size_t left = x->body.used_bytes - at;
+                size_t n = left < WEB_CHANNEL_TEXT_MAX ? left : WEB_CHANNEL_TEXT_MAX;
+                struct web_message message;
+
+                web_message_init(&message, WEB_MESSAGE_KEEP,
+                                 (n < left ? WEB_KEEP_MORE : 0) | (at == 0 ? WEB_KEEP_FIRST : 0) |
+                                         (x->side == WEB_SIDE_BEFORE ? WEB_KEEP_BEFORE : 0));
+                message.number = (int32_t)x->kept_name;
+                byte_buffer_add(&message.text, x->body.data + at, n);
+                r = message.text.failed ? error_set(err, -ENOMEM, "no memory for a message")
+                                        : web_channel_send(s->options.channel_fd, &message, err);
+                web_message_deinit(&message);
+                at += n;
+        } while (r == 0 && at < x->body.used_bytes);
+        return r;
+}
+
+/* Waits for the front's answer; with it the front may be gone.  Returns 0, or -errno with words. */
+static int wait_for_front(struct http_server *s, struct error *err)
+{
+        struct pollfd front = { .fd = s->options.channel_fd, .events = POLLIN };
+
+        for (s->is_kept = false; !s->is_kept;) {
+                int r;
+
+                if (poll(&front, 1, -1) < 0 && errno != EINTR)
+                        return error_errno(err, "poll of the viewer");
+                r = take_messages(s, err);
+                if (r <= 0 && !s->is_kept)
+                        return r < 0 ? r : error_set(err, -EPIPE, "hyprof view is ending");
+        }
+        *err = s->kept_why;
+        return err->code;
+}
+
+/* Asks the front, with the body of the request.  Returns 0, or -errno with words. */
+static int ask_front(struct http_server *s, enum web_message_kind kind, const struct byte_buffer *body,
+                     struct error *err)
+{
+        struct web_message message;
+        int r;
+
+        if (body->used_bytes > WEB_CHANNEL_TEXT_MAX)
+                return error_set(err, -EINVAL, "this is no name of a trace");
+        web_message_init(&message, kind, 0);
+        byte_buffer_add(&message.text, body->data, body->used_bytes);
+        r = message.text.failed ? error_set(err, -ENOMEM, "no memory for a message")
+                                : web_channel_send(s->options.channel_fd, &message, err);
+        web_message_deinit(&message);
+        return r < 0 ? r : wait_for_front(s, err);
+}
+
+static enum MHD_Result reply_with_nearby(struct exchange *x)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct error err = ERROR_NONE;
+        int r = ask_front(x->server, WEB_MESSAGE_NEARBY, &body, &err);
+
+        if (r < 0)
+                return reply_with_failure(x, r, &err);
+        byte_buffer_add(&body, x->server->said.data, x->server->said.used_bytes);
+        return reply_with(x, MHD_HTTP_OK, "application/json", &body);
+}
+
+/* Returns 0, or -errno with words. */
+static int keep(struct http_server *s, const struct exchange *x, struct error *err)
+{
+        const struct text_view value = { (const char *)x->body.data, x->body.used_bytes };
+        int r = kept_values_set(s->options.kept[x->side], x->kept_name, value, err);
+
+        if (r == 0)
+                r = send_value(s, x, err);
+        return r < 0 ? r : wait_for_front(s, err);
+}
+
+/* Called for each part of the body, and once more at its end. */
+static enum MHD_Result take_body(struct exchange *x, const char *upload, size_t *n_upload_bytes)
+{
+        struct byte_buffer done = { .data = NULL };
+        struct error err = ERROR_NONE;
+        int r;
+
+        if (*n_upload_bytes > 0) {
+                if (x->body.used_bytes <=
+                    KEPT_VALUE_BYTES_MAX) /* a body that is too long is refused at its end */
+                        byte_buffer_add(&x->body, upload, *n_upload_bytes);
+                *n_upload_bytes = 0;
+                return MHD_YES;
+        }
+        if (x->body.failed)
+                r = error_set(&err, -ENOMEM, "no memory for a value to keep");
+        else
+                r = x->compares ? ask_front(x->server, WEB_MESSAGE_COMPARE, &x->body, &err)
+                                : keep(x->server, x, &err);
+        if (r < 0)
+                return reply_with_failure(x, r, &err);
+        byte_buffer_add(&done, "{}", 2);
+        return reply_with(x, MHD_HTTP_OK, "application/json", &done);
+}
+
+/*
  * ---- what is asked --------------------------------------------------------------------------------------
  */
 
@@ -255,9 +397,14 @@ static enum MHD_Result reply(struct exchange *x, const struct web_request *reque
         case WEB_REQUEST_KEPT:
                 return reply_with_kept(x, request->side);
         case WEB_REQUEST_KEEP: /* when the body has come: keep() */
-                x->keeps = true;
+                x->has_body = true;
                 x->side = request->side;
                 x->kept_name = request->kept_name;
+                return MHD_YES;
+        case WEB_REQUEST_NEARBY:
+                return reply_with_nearby(x);
+        case WEB_REQUEST_COMPARE: /* likewise */
+                x->has_body = x->compares = true;
                 return MHD_YES;
         case WEB_REQUEST_MODEL:
         case WEB_REQUEST_LANES:
@@ -323,104 +470,6 @@ static enum MHD_Result judge(struct exchange *x, const char *method)
 }
 
 /*
- * ---- what is kept ---------------------------------------------------------------------------------------
- */
-
-static void note_kept(struct http_server *s, const struct web_message *message)
-{
-        s->is_kept = true;
-        s->kept_why = ERROR_NONE;
-        if (message->number < 0)
-                (void)error_set(&s->kept_why, message->number, "%.*s", (int)message->text.used_bytes,
-                                (const char *)message->text.data);
-}
-
-/* Returns 1, 0 if the front is gone, -errno. */
-static int take_messages(struct http_server *s, struct error *err)
-{
-        for (;;) {
-                struct web_message message;
-                int r = web_channel_receive(s->options.channel_fd, &message, err);
-
-                if (r == 1 && message.kind == WEB_MESSAGE_KEPT)
-                        note_kept(s, &message);
-                else if (r == 1)
-                        answer_jobs_take(&s->jobs, &message);
-                web_message_deinit(&message);
-                if (r != 1)
-                        return r == -EAGAIN ? 1 : r;
-        }
-}
-
-/* Hands a value to the front, in parts.  Returns 0 or -errno. */
-static int send_value(const struct http_server *s, const struct exchange *x, struct error *err)
-{
-        size_t at = 0;
-        int r;
-
-        do {
-                size_t left = x->body.used_bytes - at;
-                size_t n = left < WEB_CHANNEL_TEXT_MAX ? left : WEB_CHANNEL_TEXT_MAX;
-                struct web_message message;
-
-                web_message_init(&message, WEB_MESSAGE_KEEP,
-                                 (n < left ? WEB_KEEP_MORE : 0) | (at == 0 ? WEB_KEEP_FIRST : 0) |
-                                         (x->side == WEB_SIDE_BEFORE ? WEB_KEEP_BEFORE : 0));
-                message.number = (int32_t)x->kept_name;
-                byte_buffer_add(&message.text, x->body.data + at, n);
-                r = message.text.failed ? error_set(err, -ENOMEM, "no memory for a message")
-                                        : web_channel_send(s->options.channel_fd, &message, err);
-                web_message_deinit(&message);
-                at += n;
-        } while (r == 0 && at < x->body.used_bytes);
-        return r;
-}
-
-/* Returns 0, or -errno with words. */
-static int keep(struct http_server *s, const struct exchange *x, struct error *err)
-{
-        const struct text_view value = { (const char *)x->body.data, x->body.used_bytes };
-        struct pollfd front = { .fd = s->options.channel_fd, .events = POLLIN };
-        int r = kept_values_set(s->options.kept[x->side], x->kept_name, value, err);
-
-        if (r == 0)
-                r = send_value(s, x, err);
-        if (r < 0)
-                return r;
-        for (s->is_kept = false; !s->is_kept;) {
-                if (poll(&front, 1, -1) < 0 && errno != EINTR)
-                        return error_errno(err, "poll of the viewer");
-                r = take_messages(s, err);
-                if (r <= 0)
-                        return r < 0 ? r : error_set(err, -EPIPE, "hyprof view is ending");
-        }
-        *err = s->kept_why;
-        return err->code;
-}
-
-/* Called for each part of the body, and once more at its end. */
-static enum MHD_Result take_body(struct exchange *x, const char *upload, size_t *n_upload_bytes)
-{
-        struct byte_buffer done = { .data = NULL };
-        struct error err = ERROR_NONE;
-        int r;
-
-        if (*n_upload_bytes > 0) {
-                if (x->body.used_bytes <=
-                    KEPT_VALUE_BYTES_MAX) /* a body that is too long is refused at its end */
-                        byte_buffer_add(&x->body, upload, *n_upload_bytes);
-                *n_upload_bytes = 0;
-                return MHD_YES;
-        }
-        r = x->body.failed ? error_set(&err, -ENOMEM, "no memory for a value to keep")
-                           : keep(x->server, x, &err);
-        if (r < 0)
-                return reply_with_failure(x, r, &err);
-        byte_buffer_add(&done, "{}", 2);
-        return reply_with(x, MHD_HTTP_OK, "application/json", &done);
-}
-
-/*
  * ---- libmicrohttpd's calls ------------------------------------------------------------------------------
  */
 
@@ -473,7 +522,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                 return MHD_NO;
         if (x->job)
                 return x->job->status != 0 ? reply_with_answer(x) : MHD_YES;
-        if (x->keeps)
+        if (x->has_body)
                 return take_body(x, upload, n_upload_bytes);
         /* A request with a body is judged before the body comes. */
         if (!x->has_begun && strcmp(method, MHD_HTTP_METHOD_GET) == 0) {

@@ -10,6 +10,7 @@
 #include "web/request/web_question.h"
 #include "web/server/answer_jobs.h"
 #include "web/server/answer_process.h"
+#include "web/server/nearby_traces.h"
 #include "web/server/view_server.h"
 #include "web/server/web_channel.h"
 
@@ -131,6 +132,9 @@ struct view_front {
         const struct view_front_options *options;
         struct web_site site;
         const char *paths[N_WEB_SIDES]; /* NULL = none before */
+        char *chosen;                   /* a path that is one of these: of a trace to compare with; heap */
+        struct error not_shown;         /* why the one chosen last is not shown; code 0 = it is */
+        bool is_trying;                 /* the server has not read the chosen one yet */
         struct trace_identity traces[N_WEB_SIDES];
         struct timeline_identity indexes[N_WEB_SIDES]; /* of the traces, for the cache */
         int listen_fd, channel_fd, signal_fd;
@@ -287,8 +291,6 @@ static int start_server(struct view_front *f, struct error *err)
         io_close(&pair[1]);
         f->channel_fd = pair[0];
         f->is_deaf = f->is_server_ending = false;
-        if (!f->follows) /* else the next server listens there too */
-                io_close(&f->listen_fd);
         if (f->server > 0)
                 return 0;
         f->server = 0;
@@ -490,6 +492,21 @@ static void identify_trace(struct view_front *f)
         io_close(&fd);
 }
 
+/* Tells the server what came of its message.  @words: the reply, or why there is none */
+static int tell_server(const struct view_front *f, int r, struct text_view words, struct error *err)
+{
+        struct web_message reply;
+
+        if (f->is_server_ending) /* it hears nothing more */
+                return 0;
+        web_message_init(&reply, WEB_MESSAGE_KEPT, 0);
+        reply.number = r;
+        byte_buffer_add(&reply.text, words.bytes, words.n_bytes);
+        r = web_channel_send(f->channel_fd, &reply, err);
+        web_message_deinit(&reply);
+        return r;
+}
+
 /*
  * Takes a part of a value that the page wants to keep; after the last part, the server is told whether the
  * value is kept.
@@ -498,7 +515,6 @@ static int take_kept_part(struct view_front *f, const struct web_message *messag
 {
         struct kept_values *kept = &f->kept[message->id & WEB_KEEP_BEFORE ? WEB_SIDE_BEFORE : WEB_SIDE_AFTER];
         struct error why = ERROR_NONE;
-        struct web_message reply;
         int r;
 
         if (message->id & WEB_KEEP_FIRST)
@@ -517,13 +533,73 @@ static int take_kept_part(struct view_front *f, const struct web_message *messag
                                                 &why);
         if (r == 0)
                 r = kept_values_save(kept, (enum kept_name)message->number, &why);
-        web_message_init(&reply, WEB_MESSAGE_KEPT, 0);
-        reply.number = r;
-        if (r < 0)
-                byte_buffer_add(&reply.text, why.text, strlen(why.text));
-        r = web_channel_send(f->channel_fd, &reply, err);
-        web_message_deinit(&reply);
+        return tell_server(f, r, (struct text_view){ why.text, r < 0 ? strlen(why.text) : 0 }, err);
+}
+
+static int list_nearby(struct view_front *f, struct error *err)
+{
+        struct byte_buffer list = { .data = NULL };
+        struct error why = ERROR_NONE;
+        struct text_view words;
+        int r = nearby_traces_put(f->paths[WEB_SIDE_AFTER], f->chosen && !f->is_trying, f->not_shown.text,
+                                  &list, &why);
+
+        if (r == 0 && list.used_bytes > WEB_CHANNEL_TEXT_MAX)
+                r = error_set(&why, -EINVAL, "the names of the traces in this folder are too long");
+        words = r < 0 ? (struct text_view){ why.text, strlen(why.text) }
+                      : (struct text_view){ (const char *)list.data, list.used_bytes };
+        r = tell_server(f, r, words, err);
+        byte_buffer_deinit(&list);
         return r;
+}
+
+/* Forgets the trace before. */
+static void drop_before(struct view_front *f)
+{
+        kept_values_deinit(&f->kept[WEB_SIDE_BEFORE]);
+        f->kept[WEB_SIDE_BEFORE] = (struct kept_values){ .folder = NULL };
+        f->paths[WEB_SIDE_BEFORE] = NULL;
+        free(f->chosen);
+        f->chosen = NULL;
+}
+
+static int choose_before(struct view_front *f, struct text_view name, struct error *err)
+{
+        char *path;
+        int r;
+
+        if (f->options->follows && f->follows)
+                return error_set(err, -EINVAL, "a comparison is of two recordings that are over");
+        if (!are_traces_current(f))
+                return error_set(err, -ESTALE,
+                                 "the trace was replaced by another file: start hyprof view again");
+        r = nearby_traces_find(f->paths[WEB_SIDE_AFTER], name, &path, err);
+        if (r < 0)
+                return r;
+        drop_before(f);
+        f->paths[WEB_SIDE_BEFORE] = f->chosen = path;
+        r = read_side(f, WEB_SIDE_BEFORE, err);
+        if (r < 0)
+                drop_before(f);
+        return r;
+}
+
+/* The next server shows this trace as well. */
+static int compare_with(struct view_front *f, const struct web_message *message, struct error *err)
+{
+        const struct text_view name = { (const char *)message->text.data, message->text.used_bytes };
+        struct error why = ERROR_NONE;
+        int r = f->is_server_ending ? error_set(&why, -EAGAIN, "another server is starting: try again")
+                                    : choose_before(f, name, &why);
+        int told = tell_server(f, r, (struct text_view){ why.text, r < 0 ? strlen(why.text) : 0 }, err);
+
+        if (r < 0 || told < 0)
+                return told;
+        f->not_shown = ERROR_NONE;
+        f->is_trying = f->is_server_ending = true;
+        stop_answers(f);
+        (void)shutdown(f->channel_fd, SHUT_WR);
+        return 0;
 }
 
 static int take_message(struct view_front *f, const struct web_message *message, struct error *err)
@@ -532,12 +608,15 @@ static int take_message(struct view_front *f, const struct web_message *message,
 
         switch (message->kind) {
         case WEB_MESSAGE_READY:
+                f->is_trying = false;
                 if (!f->is_ready)
                         announce(f);
                 return 0;
         case WEB_MESSAGE_FAILED:
-                return error_set(err, message->number < 0 ? message->number : -EIO, "%.*s",
-                                 (int)message->text.used_bytes, (const char *)message->text.data);
+                (void)error_set(f->is_trying ? &f->not_shown : err, /* see judge_end() */
+                                message->number < 0 ? message->number : -EIO, "%.*s",
+                                (int)message->text.used_bytes, (const char *)message->text.data);
+                return f->is_trying ? 0 : err->code;
         case WEB_MESSAGE_ASK:
                 return f->is_server_ending ? 0 : take_question(f, message, err);
         case WEB_MESSAGE_INDEX_DONE:
@@ -547,6 +626,10 @@ static int take_message(struct view_front *f, const struct web_message *message,
                 return 0;
         case WEB_MESSAGE_KEEP:
                 return take_kept_part(f, message, err);
+        case WEB_MESSAGE_NEARBY:
+                return list_nearby(f, err);
+        case WEB_MESSAGE_COMPARE:
+                return compare_with(f, message, err);
         case WEB_MESSAGE_LIVE_OVER:
                 f->is_live_over = f->follows;
                 end_live_server(f);
@@ -606,7 +689,15 @@ static int judge_end(struct view_front *f, int wait_status, struct error *err)
 
         if (r < 0)
                 return r;
-        return f->is_server_ending ? restart_server(f, err) : judge_server(wait_status, err);
+        if (f->is_server_ending)
+                return restart_server(f, err);
+        if (!f->is_trying)
+                return judge_server(wait_status, err);
+        if (f->not_shown.code == 0)
+                (void)judge_server(wait_status, &f->not_shown);
+        drop_before(f);
+        f->is_trying = false;
+        return restart_server(f, err);
 }
 
 static int reap(struct view_front *f, struct error *err)
@@ -685,8 +776,8 @@ static void end(struct view_front *f)
         io_close(&f->channel_fd);
         io_close(&f->signal_fd);
         byte_buffer_deinit(&f->keeping);
-        for (int i = 0; i < N_WEB_SIDES; i++)
-                kept_values_deinit(&f->kept[i]);
+        kept_values_deinit(&f->kept[WEB_SIDE_AFTER]);
+        drop_before(f);
 }
 
 int view_front_run(const struct view_front_options *options, struct error *err)

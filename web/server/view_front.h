@@ -7,7 +7,7 @@
  *                   view_server; live_symbols
  *
  * The front itself reads no trace and no request: it opens the socket, starts processes for the closed table
- * of questions,
+ * of questions, lists the traces of the folder (nearby_traces) and starts another server for a chosen one,
  * and waits for signals.  When it ends, however that happens, all that it started ends.
  */
 #ifndef WEB_SERVER_VIEW_FRONT_H

@@ -27,12 +27,15 @@ enum web_message_kind {
         WEB_MESSAGE_FAILED,     /* text: why; number: -errno */
         WEB_MESSAGE_INDEX_DONE, /* the index is whole: it may be kept; id: an enum web_side */
         WEB_MESSAGE_KEEP, /* text: a part of a value; number: an enum kept_name; id: of enum web_keep_part */
+        WEB_MESSAGE_NEARBY,    /* which traces are in the folder */
+        WEB_MESSAGE_COMPARE,   /* text: the name of one of them: the next server shows it as well */
         WEB_MESSAGE_LIVE_OVER, /* the recording that was followed is over: nothing more is added to it */
         /* from the front */
         WEB_MESSAGE_STARTED, /* with three pipes, as struct answer_process has them */
         WEB_MESSAGE_REFUSED, /* text: why; number: an HTTP status */
-        WEB_MESSAGE_KEPT,    /* number: 0, or -errno, and text: why */
-        WEB_MESSAGE_ENDED,   /* number: the wait status of the child, -1 = the trace was replaced meanwhile */
+        /* to KEEP, NEARBY and COMPARE; number: 0, and text: the reply; or -errno, and text: why */
+        WEB_MESSAGE_KEPT,
+        WEB_MESSAGE_ENDED, /* number: the wait status of the child, -1 = the trace was replaced meanwhile */
 };
 
 /*
