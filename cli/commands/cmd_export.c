@@ -34,6 +34,7 @@ enum {
         LETTER_ZONES_AS_FRAMES,
         LETTER_MAX_MARKERS,
         LETTER_NO_WAITS,
+        LETTER_WAITS,
         LETTER_WALL
 };
 
@@ -42,7 +43,7 @@ struct arguments {
         const char *output; /* NULL = named like the trace */
         struct trace_filter_request filter;
         uint64_t n_markers_max;
-        bool zones_as_frames, no_waits, wall, shows_native;
+        bool zones_as_frames, waits, no_waits, wall, shows_native;
         bool force, list, quiet;
 };
 
@@ -63,6 +64,8 @@ static const struct option_row option_rows[] = {
           "add the open zones to the call stacks, as outermost frames \"zone:NAME\"" },
         { LETTER_WALL, "wall", NULL,
           "pprof: a number more, the part of the wall time, as report --wall has it" },
+        { LETTER_WAITS, "waits", NULL,
+          "flamegraph, folded: waits as well, in one with the samples; all in nanoseconds" },
         { LETTER_NO_WAITS, "no-waits", NULL,
           "firefox, perfetto, chrome: no waits, and no arrows from who ended them" },
         { LETTER_MAX_MARKERS, "max-markers", "N",
@@ -116,6 +119,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_WALL:
                 args->wall = true;
+                return 0;
+        case LETTER_WAITS:
+                args->waits = true;
                 return 0;
         case LETTER_NO_WAITS:
                 args->no_waits = true;
@@ -199,6 +205,9 @@ static void print_done(const char *path, const struct export_format *format,
         complain("wrote %s (%s): %s, %s", is_stdout ? "standard output" : path,
                  text_number_bytes(n_bytes).text, text_number_counted(totals->n_samples, "samples").text,
                  text_number_counted(totals->n_zones, "zones").text);
+        if (totals->n_waits > 0)
+                complain("%s beside the samples, all in nanoseconds",
+                         text_number_counted(totals->n_waits, "waits").text);
         if (totals->n_arrows > 0)
                 complain("%s from threads that ended waits (--no-waits: none)",
                          text_number_counted(totals->n_arrows, "arrows").text);
@@ -249,6 +258,7 @@ static int export_trace(const struct export_format *format, const struct argumen
         struct export_options options = {
                 .zones_as_frames = args->zones_as_frames,
                 .wall = args->wall,
+                .waits = args->waits,
                 .no_waits = args->no_waits,
                 .shows_native = args->shows_native,
                 .n_markers_max = args->n_markers_max,
@@ -320,6 +330,11 @@ static int run(void *context, struct common_options *common)
         if (args->wall && strcmp(format->name, "pprof") != 0) {
                 complain("error: --wall: %s has no place for shares of the wall time", format->name);
                 complain_try("hyprof export pprof --wall");
+                return EXIT_STATUS_USAGE;
+        }
+        if (args->waits && strcmp(format->name, "flamegraph") != 0 && strcmp(format->name, "folded") != 0) {
+                complain("error: --waits: is for flamegraph and folded, not for %s", format->name);
+                complain_try("hyprof export flamegraph --waits");
                 return EXIT_STATUS_USAGE;
         }
         if (command_frame_confine(COMMAND_WRITES_BESIDE, common, NULL) < 0)

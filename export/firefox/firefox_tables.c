@@ -3,18 +3,12 @@
 
 #include "analyze/trace/zone_paths.h"
 #include "base/array.h"
+#include "export/shared/waiting_words.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const waiting_words[] = {
-        [TRACE_WAIT_UNKNOWN] = "[off CPU]",  [TRACE_WAIT_PREEMPTED] = "[preempted]",
-        [TRACE_WAIT_SLEEPING] = "[waiting]", [TRACE_WAIT_UNINTERRUPTIBLE] = "[waiting, uninterruptible]",
-        [TRACE_WAIT_STOPPED] = "[stopped]",  [TRACE_WAIT_ENDED] = "[off CPU]",
-        [TRACE_WAIT_IDLE] = "[off CPU]",     [TRACE_WAIT_STATE_COUNT] = "[off CPU]",
-};
 
 int firefox_tables_init(struct firefox_tables *t, const struct trace_dictionary *dictionary)
 {
@@ -162,7 +156,7 @@ static int push_frames(struct firefox_tables *t, uint32_t *stack)
 
 static int push_waiting(struct firefox_tables *t, uint32_t waiting, uint32_t *stack)
 {
-        const char *words = waiting_words[waiting - 1];
+        const char *words = waiting_words_of(waiting - 1);
         bool is_preempted = waiting - 1 == TRACE_WAIT_PREEMPTED;
         struct firefox_frame row = { .category = is_preempted ? FIREFOX_CATEGORY_IDLE
                                                               : FIREFOX_CATEGORY_OFF_CPU };

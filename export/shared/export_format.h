@@ -27,6 +27,7 @@ struct export_options {
         bool zones_as_frames;   /* the zone path as the outermost frames of each stack, as "zone:NAME" */
         bool shows_native;      /* of pprof and callgrind: whole call stacks, also of Python programs */
         bool wall;              /* of pprof: the part of the wall time of each stack, by a pass more */
+        bool waits;             /* of folded, flamegraph: waits as well, and all in nanoseconds */
         bool no_waits;          /* of firefox, perfetto, chrome: no time off a CPU, no arrows of wake-ups */
         uint64_t n_markers_max; /* of firefox: the shortest zones are left out beyond it; 0 = all */
 };
@@ -66,6 +67,7 @@ struct export_totals {
         uint64_t n_samples;
         uint64_t weight; /* of these samples */
         uint64_t n_zones;
+        uint64_t n_waits;  /* beside the samples: of formats that have them only if asked */
         uint64_t n_arrows; /* from threads that ended waits to those that waited */
         bool is_folded;    /* native code counts for the Python function that called it */
         uint64_t left_out[EXPORT_LEFT_OUT_COUNT]; /* by reason; the command says them */

@@ -5,7 +5,8 @@
  *
  * A click on a box zooms in until it fills the width; a click on a box below it, or on "reset zoom", zooms
  * out.  Ctrl-F or "search" highlights the boxes whose names contain a text and shows their share of the
- * samples.  The stacks are those of the folded export.  The same trace gives the same bytes.  Memory: the
+ * samples.  With waits the boxes are as wide as their time, orange on a CPU, blue off it, and between these
+ * for both.  The stacks are those of the folded export.  The same trace gives the same bytes.  Memory: the
  * folded lines, and one node for each box.
  */
 #include "base/byte_buffer.h"
@@ -73,6 +74,33 @@ static void put_color(FILE *out, const char *name, size_t n)
                               70 + (hash >> 16) % 40);
 }
 
+/* From orange, on a CPU, to blue; each name has a shade of its own. */
+static void put_wall_color(FILE *out, const struct flame_node *node)
+{
+        static const double warm[] = { 238, 160, 76 }, cool[] = { 118, 160, 222 };
+        double part = (double)node->waiting / (double)node->total;
+        uint32_t hash = 2166136261U;
+        int rgb[3];
+
+        for (size_t i = 0; i < node->n_name; i++)
+                hash = (hash ^ (uint8_t)node->name[i]) * 16777619U;
+        for (int i = 0; i < 3; i++)
+                rgb[i] = (int)(warm[i] + (cool[i] - warm[i]) * part) + (int)(hash % 17);
+        (void)fprintf(out, "rgb(%d,%d,%d)", rgb[0], rgb[1], rgb[2]);
+}
+
+/* "12 samples, 3.40%", "1.234 ms, 3.40%, 50% off a CPU" */
+static void put_amount(FILE *out, const struct flame_node *node, uint64_t all, bool is_wall)
+{
+        double percent = 100.0 * (double)node->total / (double)all;
+
+        if (is_wall)
+                (void)fprintf(out, " (%.3f ms, %.2f%%, %.0f%% off a CPU)", (double)node->total / 1e6, percent,
+                              100.0 * (double)node->waiting / (double)node->total);
+        else
+                (void)fprintf(out, " (%" PRIu64 " samples, %.2f%%)", node->total, percent);
+}
+
 /* The largest number of bytes, up to @n, that does not cut a character of the name. */
 static size_t cut_name(const char *name, size_t n)
 {
@@ -81,12 +109,12 @@ static size_t cut_name(const char *name, size_t n)
         return n;
 }
 
-static void put_box(FILE *out, const struct flame_tree *tree, uint32_t id, uint32_t height)
+static void put_box(FILE *out, const struct flame_tree *tree, uint32_t id, bool is_wall)
 {
         const struct flame_node *node = &tree->nodes[id];
         double scale = (WIDTH - 2 * MARGIN) / (double)tree->nodes[0].total;
         double x = MARGIN + (double)node->begin * scale, width = (double)node->total * scale;
-        uint32_t y = TOP + (height - node->depth) * ROW_HEIGHT;
+        uint32_t y = TOP + (tree->depth_max - node->depth) * ROW_HEIGHT;
         size_t n_fit = width > 3 * LETTER_WIDTH ? (size_t)(width / LETTER_WIDTH) : 0;
 
         (void)fprintf(out,
@@ -94,12 +122,13 @@ static void put_box(FILE *out, const struct flame_tree *tree, uint32_t id, uint3
                       "\" tabindex=\"0\"><title>",
                       node->begin, node->total, node->depth);
         put_escaped(out, node->name, node->n_name);
-        (void)fprintf(out,
-                      " (%" PRIu64 " samples, %.2f%%)</title><rect x=\"%.1f\" y=\"%" PRIu32
-                      "\" width=\"%.1f\" height=\"%d\" fill=\"",
-                      node->total, 100.0 * (double)node->total / (double)tree->nodes[0].total, x, y, width,
-                      ROW_HEIGHT - 1);
-        put_color(out, node->name, node->n_name);
+        put_amount(out, node, tree->nodes[0].total, is_wall);
+        (void)fprintf(out, "</title><rect x=\"%.1f\" y=\"%" PRIu32 "\" width=\"%.1f\" height=\"%d\" fill=\"",
+                      x, y, width, ROW_HEIGHT - 1);
+        if (is_wall)
+                put_wall_color(out, node);
+        else
+                put_color(out, node->name, node->n_name);
         (void)fprintf(out, "\"/><text x=\"%.1f\" y=\"%" PRIu32 "\">", x + 3, y + 12);
         if (n_fit >= node->n_name)
                 put_escaped(out, node->name, node->n_name);
@@ -124,7 +153,7 @@ static const char script[] =
         "const boxes = Array.from(document.querySelectorAll('g[data-x]')), all = Number(boxes[0].dataset.w);\n"
         "const details = document.getElementById('details'), reset = document.getElementById('reset');\n"
         "const found = document.getElementById('found'), search = document.getElementById('search');\n"
-        "const nameOf = (box) => box.firstChild.textContent.replace(/ \\([0-9]+ samples, [0-9.]+%\\)$/, '');\n"
+        "const nameOf = (box) => box.firstChild.textContent.replace(/ \\([0-9.]+ (samples|ms), [^()]*\\)$/, '');\n"
         "const fitted = (name, n) => name.length <= n ? name : n > 4 ? name.slice(0, n - 2) + '..' : '';\n"
         "function zoom(target) {\n"
         "        const from = Number(target.dataset.x), wide = Number(target.dataset.w), depth = Number(target.dataset.d);\n"
@@ -181,10 +210,9 @@ static const char script[] =
         "        }\n"
         "});\n";
 
-static void put_svg(FILE *out, const struct flame_tree *tree)
+static void put_svg(FILE *out, const struct flame_tree *tree, bool is_wall)
 {
-        uint32_t height = tree->depth_max;
-        uint32_t pixels = TOP + (height + 1) * ROW_HEIGHT + BOTTOM;
+        uint32_t pixels = TOP + (tree->depth_max + 1) * ROW_HEIGHT + BOTTOM;
         bool is_empty = tree->nodes[0].total == 0;
         double least = WIDTH_LEAST / (WIDTH - 2 * MARGIN) * (double)tree->nodes[0].total;
 
@@ -199,10 +227,13 @@ static void put_svg(FILE *out, const struct flame_tree *tree)
                 "<text id=\"details\" x=\"10\" y=\"%" PRIu32 "\"> </text>\n"
                 "<text id=\"found\" x=\"1050\" y=\"%" PRIu32 "\"> </text>\n",
                 WIDTH, pixels, WIDTH, pixels, style, WIDTH / 2,
-                is_empty ? "Flame graph: no samples" : "Flame graph", pixels - 8, pixels - 8);
+                is_empty  ? "Flame graph: no samples"
+                : is_wall ? "Wall time: on a CPU (orange), waiting or preempted (blue)"
+                          : "Flame graph",
+                pixels - 8, pixels - 8);
         for (uint32_t i = 0; i < tree->n_nodes && !is_empty; i++)
                 if ((double)tree->nodes[i].total >= least)
-                        put_box(out, tree, i, height);
+                        put_box(out, tree, i, is_wall);
         (void)fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", is_empty ? "" : script);
 }
 
@@ -221,7 +252,7 @@ int export_flamegraph(struct loaded_trace *trace, const struct export_options *o
         if (r == 0 && flame_tree_read(&tree, text, n_text) < 0)
                 r = error_set(err, -ENOMEM, "no memory for the flame graph");
         if (r == 0) {
-                put_svg(out, &tree);
+                put_svg(out, &tree, options->waits);
                 if (fflush(out) != 0 || ferror(out))
                         r = error_set(err, -EIO, "writing failed");
         }

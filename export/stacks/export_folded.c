@@ -3,8 +3,10 @@
  * Folded call stacks: "thread;main;update;dot_[i] 12", a line for each, outermost first.
  *
  * The number counts samples; for an event that was read with the samples of another (cache-misses beside
- * cpu-clock) it is the event's count.  Each line occurs once: call stacks that differ only in addresses are
- * merged.  Memory: the different call stacks of each thread.
+ * cpu-clock) it is the event's count.  With waits it is nanoseconds: the samples' weights, scaled to the time
+ * on a CPU if the event does not measure time, and the waits, each with a frame "[waiting]" or the like below
+ * its call stack.  Each line occurs once: call stacks that differ only in addresses are merged.  Memory: the
+ * different call stacks of each thread.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -18,6 +20,7 @@
 #include "export/shared/export_format.h"
 #include "export/shared/export_frames.h"
 #include "export/shared/process_names.h"
+#include "export/shared/waiting_words.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
@@ -31,6 +34,7 @@ struct folded_key {
         uint32_t thread; /* while walking the thread; then the string that it is called */
         uint32_t path;
         uint32_t stack;
+        uint32_t wait; /* enum trace_wait_state + 1; 0 = a sample */
 };
 
 struct folded_stacks {
@@ -94,6 +98,48 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         return 0;
 }
 
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
+{
+        struct folded_export *x = context;
+        struct folded_key key = { .thread = thread->id,
+                                  .stack = wait->stack,
+                                  .wait = (wait->preempted ? TRACE_WAIT_PREEMPTED : wait->state) + 1 };
+
+        if (wait->in_ns <= wait->out_ns)
+                return 0;
+        if (x->options->zones_as_frames)
+                key.path = wait->path;
+        x->totals->n_waits++;
+        if (add(&x->stacks, &key, wait->in_ns - wait->out_ns) < 0)
+                return error_set(err, -ENOMEM, "no memory for the call stacks");
+        return 0;
+}
+
+/* The weights of a thread's samples become shares of its time on a CPU. */
+static int scale_samples(struct folded_export *x, const struct trace_walk *walk)
+{
+        double *weights = calloc((size_t)walk->n_threads + 1, sizeof(*weights));
+
+        if (!weights)
+                return -ENOMEM;
+        for (uint32_t i = 1; i <= x->stacks.keys.n_items; i++) {
+                const struct folded_key *key = intern_get(&x->stacks.keys, i, NULL);
+
+                weights[key->thread] += key->wait == 0 ? (double)x->stacks.sums[i - 1] : 0;
+        }
+        for (uint32_t i = 1; i <= x->stacks.keys.n_items; i++) {
+                const struct folded_key *key = intern_get(&x->stacks.keys, i, NULL);
+                uint64_t ran_ns = trace_walk_ran_ns(walk, &walk->threads[key->thread - 1]);
+
+                if (key->wait == 0 && weights[key->thread] > 0)
+                        x->stacks.sums[i - 1] = (uint64_t)((double)x->stacks.sums[i - 1] /
+                                                           weights[key->thread] * (double)ran_ns);
+        }
+        free(weights);
+        return 0;
+}
+
 /* Characters that would end a frame or a line are replaced. */
 static void put_name(struct byte_buffer *line, const char *bytes, size_t n_bytes)
 {
@@ -138,6 +184,12 @@ static int write_line(struct folded_export *x, struct export_frames *frames, con
                 byte_buffer_add(line, "[unnamed]", 9);
         if (r == 0)
                 r = put_frames(frames, line);
+        if (key->wait != 0) {
+                const char *words = waiting_words_of(key->wait - 1);
+
+                byte_buffer_add(line, ";", 1);
+                byte_buffer_add(line, words, strlen(words));
+        }
         return r < 0 || line->failed ? -ENOMEM : 0;
 }
 
@@ -227,7 +279,11 @@ static int finish(struct folded_export *x, const struct trace_walk *walk, FILE *
         int r;
 
         intern_init(&joined.keys, sizeof(struct folded_key), 0);
-        r = join_threads(x, walk, &joined);
+        r = x->options->waits && !export_event_is_time(x->trace->dictionary, x->options->event)
+                    ? scale_samples(x, walk)
+                    : 0;
+        if (r == 0)
+                r = join_threads(x, walk, &joined);
         if (r == 0)
                 r = write_stacks(x, &joined, &walk->paths, out);
         if (r == 0 && fflush(out) != 0)
@@ -235,8 +291,9 @@ static int finish(struct folded_export *x, const struct trace_walk *walk, FILE *
         deinit_stacks(&joined);
         if (r < 0)
                 return error_set(err, r, r == -EIO ? "writing failed" : "no memory for the call stacks");
-        export_totals_leave_out(x->totals, walk,
-                                ~(1U << EXPORT_LEFT_OUT_SAMPLES)); /* whatever is no sample */
+        export_totals_leave_out(
+                x->totals, walk, /* whatever is no sample */
+                ~(1U << EXPORT_LEFT_OUT_SAMPLES | (unsigned)x->options->waits << EXPORT_LEFT_OUT_SWITCHES));
         return 0;
 }
 
@@ -244,7 +301,11 @@ int export_folded(struct loaded_trace *trace, const struct export_options *optio
                   struct export_totals *ret_totals, struct error *err)
 {
         struct folded_export x = { .trace = trace, .options = options, .totals = ret_totals };
-        struct trace_sink sink = { .context = &x, .sample = take_sample, .may_skip = true };
+        struct trace_sink sink = { .context = &x,
+                                   .sample = take_sample,
+                                   .wait = options->waits ? take_wait : NULL,
+                                   .wants_paths = options->waits && options->zones_as_frames,
+                                   .may_skip = !options->waits };
         struct trace_walk walk;
         int r = trace_walk_init(&walk, trace, options->filter, &sink);
 
@@ -252,11 +313,13 @@ int export_folded(struct loaded_trace *trace, const struct export_options *optio
                 const struct trace_sample_event *row = trace_dictionary_row(
                         trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, options->event);
 
-                x.by_weight = row->mode == TRACE_SAMPLE_MODE_WITH_LEADER;
+                x.by_weight = options->waits || row->mode == TRACE_SAMPLE_MODE_WITH_LEADER;
         }
         intern_init(&x.stacks.keys, sizeof(struct folded_key), 0);
         *ret_totals = (struct export_totals){ .n_samples = 0 };
         r = r < 0 ? error_set(err, r, "no memory to read the trace") : loaded_trace_walk(trace, &walk, err);
+        if (r == 0 && options->waits && walk.n_switches == 0)
+                r = error_set(err, -ENODATA, "waits: no context switches were recorded");
         if (r == 0)
                 r = finish(&x, &walk, out, err);
         deinit_stacks(&x.stacks);

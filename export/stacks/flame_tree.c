@@ -2,6 +2,7 @@
 #include "export/stacks/flame_tree.h"
 
 #include "base/array.h"
+#include "export/shared/waiting_words.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -14,8 +15,18 @@
 struct flame_line {
         const char *text;
         size_t n_bytes;
-        uint64_t count;
+        uint64_t count, waiting;
 };
+
+/* The same number, if the thread did not run. */
+static uint64_t waiting_of(const struct flame_line *line)
+{
+        const char *last = memrchr(line->text, ';', line->n_bytes);
+        const char *name = last ? last + 1 : line->text;
+        struct text_view frame = { name, (size_t)(line->text + line->n_bytes - name) };
+
+        return waiting_words_has(frame) ? line->count : 0;
+}
 
 /* Compares two stacks name by name, so that stacks with the same outer frames are neighbours. */
 static int compare_lines(const void *a, const void *b)
@@ -46,6 +57,7 @@ static bool read_line(const char *text, size_t n, struct flame_line *ret)
                 count = count * 10 + (uint64_t)(*at - '0');
         }
         *ret = (struct flame_line){ .text = text, .n_bytes = (size_t)(space - text), .count = count };
+        ret->waiting = waiting_of(ret);
         return count > 0;
 }
 
@@ -95,6 +107,7 @@ static int add_line(struct flame_tree *t, const struct flame_line *line, uint32_
         uint32_t depth = 1;
 
         t->nodes[0].total += line->count;
+        t->nodes[0].waiting += line->waiting;
         while (at < end && depth < DEPTH_MAX) {
                 const char *next = memchr(at, ';', (size_t)(end - at));
                 size_t n = (size_t)((next ? next : end) - at);
@@ -109,6 +122,7 @@ static int add_line(struct flame_tree *t, const struct flame_line *line, uint32_
                         *n_open = depth + 1;
                 }
                 t->nodes[open[depth]].total += line->count;
+                t->nodes[open[depth]].waiting += line->waiting;
                 depth++;
                 at = next ? next + 1 : end;
         }

@@ -15,9 +15,10 @@
 struct flame_node {
         const char *name; /* borrowed from the lines; not ended by NUL */
         size_t n_name;
-        uint64_t begin; /* samples to its left */
-        uint64_t total; /* its samples, with those of its children */
-        uint32_t depth; /* of the root: 0 */
+        uint64_t begin;   /* samples to its left */
+        uint64_t total;   /* its samples, with those of its children */
+        uint64_t waiting; /* of the total: of stacks whose innermost frame is one of waiting_words.h */
+        uint32_t depth;   /* of the root: 0 */
 };
 
 struct flame_tree {

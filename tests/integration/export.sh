@@ -3,7 +3,7 @@
 # `hyprof export`: its exit statuses, where it writes, and words that can be pasted
 set -eu
 . tests/tap.sh
-plan 32
+plan 33
 
 export_to() {
         "$HYPROF" export "$@"
@@ -29,6 +29,7 @@ holds '-i is the trace' ends_with 0 export_to folded -i plain.hyp
 holds 'named like it' test -f plain.folded
 holds 'standard input' ends_with 0 export_to folded -o - - <plain.hyp
 holds 'which gives the same' cmp out plain.folded
+holds '--waits is for call stacks' ends_with 2 export_to --waits pprof plain.hyp
 holds '--quiet' ends_with 0 export_to --quiet --force folded plain.hyp
 holds 'says nothing' test ! -s err
 

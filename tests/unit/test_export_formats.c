@@ -342,6 +342,56 @@ START_TEST(formats_of_call_stacks_have_whole_ones)
 }
 END_TEST
 
+/* The line that begins with @words; its number.  0 = none */
+static unsigned long number_of(const char *text, const char *words)
+{
+        const char *at = strstr(text, words);
+
+        return at ? strtoul(at + strlen(words), NULL, 10) : 0;
+}
+
+START_LOOP_TEST(waits_and_samples_are_nanoseconds, 0, 2)
+{
+        const struct export_options options = { .waits = true };
+        struct trace_sample_event row = { .mode = TRACE_SAMPLE_MODE_PERIOD };
+        struct export_totals totals;
+        uint32_t event, module, main, f;
+        size_t n_bytes;
+        char *text;
+
+        row.name = trace_builder_string(&b, _i == 0 ? "cycles" : "cpu-clock");
+        row.unit = trace_builder_string(&b, _i == 0 ? "cycles" : "ns");
+        event = trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &row);
+        module = trace_builder_module(&b, "/bin/true");
+        main = trace_builder_push(&b, 0, module, 0x10, "main");
+        f = trace_builder_push(&b, main, module, 0x20, "f");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        TRACE_BUILDER_ADD(&b, 100, SWITCH_IN, 0);
+        trace_builder_sample(&b, 150, event, 0, main);
+        trace_builder_sample(&b, 155, event, 0, main);
+        trace_builder_sample(&b, 160, event, 0, f);
+        TRACE_BUILDER_ADD(&b, 200, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, main, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(&b, 500, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 600, SWITCH_OUT, 0, 1);
+        TRACE_BUILDER_ADD(&b, 650, SWITCH_IN, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        text = export_with(format_of("folded"), b.path, options, &totals, &n_bytes);
+        /* 200 ns on a CPU: cycles share them, 2 to 1; a clock's samples are nanoseconds as they are. */
+        ck_assert_uint_eq(number_of(text, "[unnamed];main "), _i == 0 ? 133 : 2000);
+        ck_assert_uint_eq(number_of(text, "[unnamed];main;f "), _i == 0 ? 66 : 1000);
+        ck_assert_uint_eq(number_of(text, "[unnamed];main;[waiting] "), 300);
+        ck_assert_uint_eq(number_of(text, "[preempted] "), 50);
+        ck_assert_uint_eq(totals.n_waits, 2);
+        ck_assert_uint_eq(totals.left_out[EXPORT_LEFT_OUT_SWITCHES], 0);
+        free(text);
+        text = export_with(format_of("flamegraph"), b.path, options, &totals, &n_bytes);
+        ck_assert_ptr_nonnull(strstr(text, "<title>[waiting] (0.000 ms, "));
+        ck_assert_ptr_nonnull(strstr(text, "100% off a CPU)</title>"));
+        free(text);
+}
+END_TEST
+
 START_TEST(a_full_disk_is_said)
 {
         struct export_options options = { .event = 0 };

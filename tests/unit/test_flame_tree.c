@@ -39,6 +39,20 @@ START_TEST(boxes_of_stacks)
 }
 END_TEST
 
+START_TEST(stacks_of_waits_are_known)
+{
+        static const char text[] = "a;main;[waiting] 2\na;main;f 3\na;[waiting];g 4\n[preempted] 1\n";
+        struct flame_tree t;
+
+        ck_assert_int_eq(flame_tree_read(&t, text, strlen(text)), 0);
+        ck_assert_uint_eq(t.nodes[0].waiting, 3);
+        for (uint32_t i = 0; i < t.n_nodes; i++)
+                if (t.nodes[i].n_name == 4)
+                        ck_assert(t.nodes[i].total == 5 && t.nodes[i].waiting == 2);
+        flame_tree_deinit(&t);
+}
+END_TEST
+
 START_TEST(nothing_to_draw)
 {
         struct flame_tree t;
