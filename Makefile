@@ -122,7 +122,7 @@ help: ## print this list
 	@sed -nE 's/^([a-z._-]+):.*## (.*)/  \1\t\2/p' Makefile $(PARTS) | expand -t 14
 	@printf '\nV=1 shows commands; WERROR=1 makes warnings errors; VARIANT=release|debug|asan|tsan|clang\n'
 
-screenshots: demo ## docs/images/viewer-*.png, of the traces of the demo
+screenshots: demo ## docs/images/viewer-*.png and top.svg, of the traces of the demo
 	$(Q)tests/install_packages.sh consumers
 	$(Q)examples/screenshots.sh $(B)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Pictures of the viewer for README and docs, of a trace of the example that `make demo` records, with the source of its
+# Pictures of the viewer and of `hyprof top` for README and docs, of a trace of the example that `make demo` records, with the source of its
 # kernels, and of two stories.  Usage: screenshots.sh [build/release]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,6 +15,10 @@ picture() { # name, screen, options of record... -- command...
         "$build/hyprof" record -q -o "build/demo/$1.hyp" "${@:3}"
         HYPROF=$build/hyprof node examples/screenshots.js "build/demo/$1.hyp" docs/images "$1" "$2"
 }
+# ---- a terminal
+/usr/bin/python3 tests/tools/on_terminal.py xterm-256color 17x110 'see zones' -- "$build/hyprof" top --table zones -n 9 -- \
+        "$build/examples/kernel_pool" --seconds 60 | /usr/bin/python3 examples/terminal_picture.py 17x110 >docs/images/top.svg
+
 picture path zone:wait --off-cpu -- "$build/examples/kernel_pool"
 
 # ---- a program and its two devices, each of which wrote a file

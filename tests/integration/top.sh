@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 53
+plan 54
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -31,6 +31,12 @@ on_terminal() { # TERM, size, steps, options of top...
 }
 
 # ---- a whole trace, as text
+picture() { # words of the picture of its screen
+        on_terminal xterm-256color 24x80 'see zones' --all-time --table zones -n 1 "$trace" |
+                python3 examples/terminal_picture.py 24x80 >"$TMPDIR/out" && python3 -c 'import sys, xml.dom.minidom
+xml.dom.minidom.parse(sys.argv[1])' "$TMPDIR/out" && says "$1"
+}
+holds 'its screen as a picture' picture 'RATE/s&#160;.*ZONE&#160;.*PLACE<'
 holds 'a whole trace is one table and an end' exits 0 "$HYPROF" top --all-time --table zones "$trace"
 holds 'its first line counts what was lost, not what was cut or throttled' says '^hyprof top: ended, 8.59 G lost in all, v1.4.hyp (PID 100 and 1 more), 1.00 CPUs, all 1100 s: 2 samples, 4 zones$'
 holds 'its zones are those of the report' same \
