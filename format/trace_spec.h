@@ -485,9 +485,11 @@ enum trace_loss_reason {
         X(25, OUT_OF_REACH, "programs with other rights, or that may not be read, were not recorded")       \
         X(27, CPU_QUOTA, "a CPU quota (cgroup) throttled the program")                                      \
         X(28, PROBES, "functions and static probes were recorded (--zone-function, --zone-usdt, --usdt)")   \
-        X(29, NO_PROBE, "a function or static probe was not recorded, or not to the end")
+        X(29, NO_PROBE, "a function or static probe was not recorded, or not to the end")                   \
+        X(30, SAMPLES_THINNED,                                                                              \
+          "the recorder could not keep up with all samples: some count for those that were left out")
 
-#define TRACE_NOTICE_COUNT 30
+#define TRACE_NOTICE_COUNT 31
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

@@ -55,6 +55,7 @@ int kernel_side_init(struct kernel_side *s, const struct recording *recording)
 void kernel_side_deinit(struct kernel_side *s)
 {
         group_counts_deinit(&s->counts);
+        sample_thinning_deinit(&s->thinning);
         stack_builder_deinit(&s->stacks);
         code_images_free(s->images);
         file_versions_free(s->versions);
@@ -401,6 +402,19 @@ static bool is_waker(const struct kernel_side *s, const struct perf_record *rec)
         return spec && spec->role == EVENT_ROLE_WAKERS;
 }
 
+/* Samples are timed now and then, for the throttle. */
+static int take_sample(struct kernel_side *s, const struct perf_record *rec)
+{
+        bool is_timed = s->n_untimed++ % PACE_THROTTLE_TIMED == 0;
+        uint64_t began_ns = is_timed ? clock_raw_ns() : 0;
+        int r = sample_records_take(s, rec);
+
+        if (is_timed)
+                sample_throttle_note(&s->recording->pace->throttle,
+                                     PACE_THROTTLE_TIMED * (clock_raw_ns() - began_ns));
+        return r;
+}
+
 static int take_any_sample(struct kernel_side *s, const struct perf_record *rec)
 {
         const struct event_spec *spec = spec_of(s, rec);
@@ -409,7 +423,7 @@ static int take_any_sample(struct kernel_side *s, const struct perf_record *rec)
                 return wait_records_take_sample(s, rec);
         if (spec && spec->role == EVENT_ROLE_WAKERS)
                 return wait_records_take_waker(s, spec, rec);
-        return sample_records_take(s, rec);
+        return take_sample(s, rec);
 }
 
 /* True if a record is wanted and is no duplicate.  The waker may be any thread. */
@@ -573,14 +587,6 @@ static int take_from_ring(struct kernel_side *s, size_t ring)
         return r;
 }
 
-/* A look costs more the more rings there are, and so it comes after more records. */
-static unsigned count_between_looks(const struct kernel_side *s)
-{
-        unsigned n_records = (unsigned)s->recording->events->n_rings * PACE_MERGE_LOOK_RECORDS;
-
-        return n_records > PACE_MERGE_UNHURRIED ? n_records : PACE_MERGE_UNHURRIED;
-}
-
 /* Takes the code that was there before the next record, as jitdumps report it. */
 static int run_jit(struct kernel_side *s, const struct perf_record *of_bpf, const struct perf_record *of_ring,
                    uint64_t until_ns)
@@ -666,10 +672,11 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
                              .more_of_bpf = s->recording->switches != NULL,
                              .more_of_probe = s->recording->probes != NULL };
         uint64_t before_ns = s->reached_ns;
-        unsigned n_between_looks = count_between_looks(s);
+        unsigned n_taken = 0;
         int r;
 
         s->recording->pace->kernel_ns = clock_raw_ns();
+        sample_throttle_begin_run(&s->recording->pace->throttle, s->recording->pace->kernel_ns);
         s->has_cuts = false;
         s->reached_ns = until_ns;
         python_frames_look(s->recording->python);
@@ -679,15 +686,18 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
                 r = perf_rings_look(&s->rings, err);
         if (r == 0)
                 r = 1;
-        s->n_unhurried = 0;
         while (r == 1) {
-                if (++s->n_unhurried % n_between_looks == 0 && perf_rings_look(&s->rings, err) < 0) {
-                        r = -EBADMSG;
-                        break;
-                }
-                if (s->n_unhurried % PACE_MERGE_UNHURRIED == 0) {
+                if (++n_taken % PACE_MERGE_UNHURRIED == 0) {
+                        uint64_t now_ns = clock_raw_ns();
+
+                        if (recorder_pace_look_is_due(s->recording->pace, s->recording->events->n_rings,
+                                                      now_ns) &&
+                            perf_rings_look(&s->rings, err) < 0) {
+                                r = -EBADMSG;
+                                break;
+                        }
                         if (until_ns != UINT64_MAX && pass.taken_ns != 0 &&
-                            !recorder_pace_may_take(s->recording->pace, clock_raw_ns())) {
+                            !recorder_pace_may_take(s->recording->pace, now_ns)) {
                                 /*
                                  * Other records of the same time may follow.  A record that came late is
                                  * older: then the limit stays.
@@ -699,6 +709,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
                 r = take_oldest(s, &pass, err);
         }
         give_all_back(s);
+        sample_throttle_end_run(&s->recording->pace->throttle, clock_raw_ns());
         return r < 0 ? r : sample_stacks_close_all(s, NULL);
 }
 

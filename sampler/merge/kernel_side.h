@@ -19,6 +19,7 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/syscall_names.h"
 #include "sampler/merge/perf_rings.h"
+#include "sampler/merge/sample_thinning.h"
 #include "sampler/stacks/stack_builder.h"
 
 #include <stdbool.h>
@@ -54,6 +55,7 @@ struct kernel_side {
         struct stack_builder stacks;
         struct syscall_frames syscalls;
         struct group_counts counts;
+        struct sample_thinning thinning;
         struct perf_rings rings;
         uint32_t
                 *on_cpus; /* heap, owned: by CPU, the thread that came onto it last, by number; 0 = unknown */
@@ -62,7 +64,7 @@ struct kernel_side {
         size_t kept_bytes;       /* of copies that are pending */
         /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
         bool has_cuts;
-        unsigned n_unhurried;     /* records since the rings were last looked at */
+        unsigned n_untimed;       /* samples, of which each so-many-th is timed */
         uint64_t reached_ns;      /* the last run took every record up to here */
         uint32_t command_pid;     /* its end is the recording's; 0 = no command */
         uint64_t command_exit_ns; /* the latest end of its threads; 0 = none so far */

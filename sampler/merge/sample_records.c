@@ -267,6 +267,11 @@ int sample_records_take(struct kernel_side *s, const struct perf_record *rec)
         r = kernel_side_find_thread(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;
+        if (s->counts.read_format == 0) /* counters that are read with samples add up differences */
+                r = sample_thinning_take(&s->thinning, rec->cpu, (uint32_t)spec,
+                                         s->recording->pace->throttle.share, &meaning.weight);
+        if (s->counts.read_format == 0 && r <= 0)
+                return r;
         meaning.event = s->recording->sample_events[spec];
         r = find_syscall(s, &s->recording->events->options.attr.request->specs[spec], rec, &meaning.syscall);
         if (r == 0)

@@ -117,13 +117,25 @@
  * microseconds before the record can be read, and a client stamps its event likewise; samples in code of a
  * JIT wait for the next reading of its files.
  */
-#define PACE_MERGE_LAG_NS (2 * NS_PER_MS)
+#define PACE_MERGE_LAG_NS    (2 * NS_PER_MS)
+#define PACE_MERGE_UNHURRIED 64 /* records between two looks at the clock */
 /*
- * Records between two looks at the clock; and, for each ring, between two looks at how full all rings are:
- * 50 ns of a look at one are spread over 16 records of 150 ns and more.
+ * For each ring, the time between two looks at how full all rings are: a look at one takes 50 ns or less.
  */
-#define PACE_MERGE_UNHURRIED    64
-#define PACE_MERGE_LOOK_RECORDS 16
+#define PACE_MERGE_LOOK_NS (10 * NS_PER_US)
+
+/*
+ * Fewer samples are taken when the fullest ring is more than half full and has not become emptier for
+ * FULL_NS, and samples have taken one part in SAMPLES_SHARE of that time; more again when, in CALM_NS, no
+ * ring was half full and twice the samples would have kept the collector busy for less than BUSY_PERCENT.
+ */
+#define PACE_THROTTLE_FULL_NS       (5 * NS_PER_MS)
+#define PACE_THROTTLE_SAMPLES_SHARE 4
+#define PACE_THROTTLE_CALM_NS       NS_PER_S
+#define PACE_THROTTLE_BUSY_PERCENT  70
+/* One in so many samples is timed: reading the clock twice takes 50 ns. */
+#define PACE_THROTTLE_TIMED 16
+
 /* If programs delay the merge for this long, the collector gives up its raised priority. */
 #define PACE_MERGE_BEHIND_NS   (5 * NS_PER_S)
 #define PACE_MERGE_ACCOUNTS_NS (NS_PER_S / 2) /* between two accounts of losses */

@@ -71,6 +71,7 @@ void recorder_pace_init(struct recorder_pace *p, uint64_t now_ns)
                                      .chunk_age_ns = PACE_CHUNK_AGE_FIRST_NS,
                                      .accounted_ns = now_ns,
                                      .clocks_read_ns = now_ns };
+        sample_throttle_init(&p->throttle);
 }
 
 static size_t find_oldest_fork(const struct recorder_pace *p)
@@ -110,9 +111,27 @@ bool recorder_pace_stack_is_lost(uint64_t since_ns, uint64_t now_ns)
 
 /* ---- rings --------------------------------------------------------------------------------------------- */
 
+void recorder_pace_begin_look(struct recorder_pace *p)
+{
+        p->is_hurried = false;
+        sample_throttle_begin_look(&p->throttle);
+}
+
 void recorder_pace_note_ring(struct recorder_pace *p, uint64_t n_unread, uint64_t ring_bytes)
 {
         p->is_hurried = p->is_hurried || n_unread > ring_bytes / 2;
+        sample_throttle_see_ring(&p->throttle, n_unread, ring_bytes);
+}
+
+void recorder_pace_end_look(struct recorder_pace *p, uint64_t now_ns)
+{
+        p->looked_ns = now_ns;
+        sample_throttle_end_look(&p->throttle, now_ns);
+}
+
+bool recorder_pace_look_is_due(const struct recorder_pace *p, size_t n_rings, uint64_t now_ns)
+{
+        return now_ns - p->looked_ns >= n_rings * PACE_MERGE_LOOK_NS;
 }
 
 void recorder_pace_begin_drain(struct recorder_pace *p, uint64_t now_ns)

@@ -14,6 +14,7 @@
 #define SAMPLER_PACE_RECORDER_PACE_H
 
 #include "sampler/pace/pace.h"
+#include "sampler/pace/sample_throttle.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,9 +54,12 @@ struct recorder_pace {
         bool has_tables;     /* some came since the last cycle: stacks wait for them */
         bool is_hurried;     /* a ring of the kernel is more than half full */
 
+        struct sample_throttle throttle; /* how many of the samples are taken */
+
         /* ---- what follows from that and from the calls below ---- */
         struct paced_allowance works[PACED_WORKS];
         uint64_t forks_ns[PACE_FORKS_MANY]; /* the latest, in any order */
+        uint64_t looked_ns;                 /* when all rings of the kernel were last looked at */
         uint64_t drained_ns, drain_ns;      /* when rings were read, and since the time before */
         uint64_t rest_ns;                   /* of all rings so far, the shortest */
         uint64_t kernel_max_ns, zones_max_ns, region_max_ns; /* limits in a cycle; tests have others */
@@ -111,7 +115,12 @@ bool recorder_pace_stack_is_lost(uint64_t since_ns, uint64_t now_ns);
 
 /* ---- rings of the kernel and of programs ---- */
 
-/* A ring of the kernel at a look at all of them: one that fills up hurries the unwinder. */
+/*
+ * A look at all rings of the kernel: it begins, sees each ring, and ends.  One that fills up hurries the
+ * unwinder; where all of that does not help, the throttle leaves samples out.
+ */
+void recorder_pace_begin_look(struct recorder_pace *p);
+void recorder_pace_end_look(struct recorder_pace *p, uint64_t now_ns);
 void recorder_pace_note_ring(struct recorder_pace *p, uint64_t n_unread, uint64_t ring_bytes);
 
 /*
@@ -125,6 +134,9 @@ void recorder_pace_note_drained(struct recorder_pace *p, uint64_t ring_bytes, ui
                                 uint64_t n_bytes);
 
 /* ---- a cycle ---- */
+
+/* Is another look at @n_rings of the kernel due?  It costs more the more rings there are. */
+bool recorder_pace_look_is_due(const struct recorder_pace *p, size_t n_rings, uint64_t now_ns);
 
 /* Is there time left for the kernel's records? */
 bool recorder_pace_may_take(const struct recorder_pace *p, uint64_t now_ns);

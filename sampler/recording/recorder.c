@@ -212,6 +212,16 @@ static void note_busy(struct recorder *r)
                 r->options->on_busy(r->options->context, words);
 }
 
+/* Says once, while it records, that samples are left out. */
+static void note_thinning(struct recorder *r)
+{
+        if (r->thinning_noted || r->merge.samples.thinning.n_left_out == 0)
+                return;
+        r->thinning_noted = true;
+        recorder_note(r, "more samples than there is time for: some are left out, and others count for them "
+                         "(a lower -F takes less time)");
+}
+
 /* True if there is nothing more to wait for. */
 static bool is_over(struct recorder *r, uint64_t now_ns)
 {
@@ -259,6 +269,7 @@ static int collect(struct recorder *r, struct error *err)
                         return code;
                 recorder_control_cycle(r);
                 note_busy(r);
+                note_thinning(r);
                 report_progress(r, now_ns);
                 if (is_over(r, now_ns))
                         return 0;
@@ -396,10 +407,32 @@ static int add_python_counts(struct recorder *r)
         return code == 0 ? recording_facts_add_number(r->dictionary, "python_samples_bare", n_bare) : code;
 }
 
+/* Describes when samples were left out, since there was no time for all. */
+static int describe_thinning(struct recorder *r, uint64_t end_ns)
+{
+        struct byte_buffer text = { .data = NULL };
+        int code = 0;
+
+        sample_throttle_describe(&r->merge.pace.throttle, r->start_ns, end_ns, &text);
+        if (text.used_bytes == 0)
+                return 0;
+        byte_buffer_add_format(&text, "; left out: %" PRIu64 "; a lower -F takes less time",
+                               r->merge.samples.thinning.n_left_out);
+        byte_buffer_add(&text, "", 1);
+        code = text.failed ? -ENOMEM
+                           : recording_facts_add_notice(r->dictionary, TRACE_NOTICE_SAMPLES_THINNED,
+                                                        (const char *)text.data);
+        byte_buffer_deinit(&text);
+        return code;
+}
+
 /* Describes what a dump has only a part of: samples, and time. */
 static int describe_whole(struct recorder *r, uint64_t end_ns)
 {
-        int code = r->options->flight ? 0 : add_python_counts(r);
+        int code = describe_thinning(r, end_ns);
+
+        if (code == 0 && !r->options->flight)
+                code = add_python_counts(r);
 
         if (code < 0 || r->options->flight)
                 return code;

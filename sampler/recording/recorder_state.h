@@ -107,7 +107,7 @@ struct recorder {
         bool merging;     /* `merge` is initialised */
         bool interrupted; /* a signal came */
         bool started;     /* the command was released */
-        bool busy_noted;
+        bool busy_noted, thinning_noted;
         bool write_failed;
 };
 

@@ -75,6 +75,12 @@ void switch_ring_release(struct switch_ring *ring)
         __atomic_store_n(&ring->shared->tail, ring->tail_bytes, __ATOMIC_RELEASE);
 }
 
+uint64_t switch_ring_count_unread(const struct switch_ring *ring)
+{
+        /* A relaxed load is enough for a count: see switch_ring_look(). */
+        return __atomic_load_n(&ring->shared->head, __ATOMIC_RELAXED) - ring->tail_bytes;
+}
+
 void switch_ring_clear(struct switch_ring *ring)
 {
         ring->tail_bytes = ring->head_bytes;

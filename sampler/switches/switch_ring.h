@@ -49,6 +49,9 @@ int switch_ring_peek(const struct switch_ring *ring, const uint8_t **ret_record,
 void switch_ring_consume(struct switch_ring *ring, size_t n_bytes);
 void switch_ring_release(struct switch_ring *ring);
 
+/* Bytes that wait now, also those that came since the last look. */
+uint64_t switch_ring_count_unread(const struct switch_ring *ring);
+
 /* Passes over all there is. */
 void switch_ring_clear(struct switch_ring *ring);
 

@@ -106,6 +106,24 @@ void switch_rings_consume(struct switch_rings *r, struct tick_clock *clock)
         fill(r, c, clock);
 }
 
+uint64_t switch_rings_find_fullest(const struct switch_rings *r, uint64_t *ret_ring_bytes)
+{
+        uint64_t fullest = 0;
+
+        *ret_ring_bytes = 1;
+        for (size_t i = 0; i < r->n_items; i++) {
+                uint64_t n_unread;
+
+                prefetch(r, i);
+                n_unread = switch_ring_count_unread(&r->items[i].ring);
+                if (n_unread * *ret_ring_bytes > fullest * r->items[i].ring.data_bytes) {
+                        fullest = n_unread;
+                        *ret_ring_bytes = r->items[i].ring.data_bytes;
+                }
+        }
+        return fullest;
+}
+
 void switch_rings_release(struct switch_rings *r)
 {
         for (size_t i = 0; i < r->n_items; i++)

@@ -56,6 +56,9 @@ void switch_rings_fill(struct switch_rings *r, struct tick_clock *clock);
 bool switch_rings_peek(struct switch_rings *r, uint64_t until_ns, const struct perf_record **ret_record);
 void switch_rings_consume(struct switch_rings *r, struct tick_clock *clock);
 
+/* The bytes that wait now in the ring that is fullest for its size; 0 = all are empty. */
+uint64_t switch_rings_find_fullest(const struct switch_rings *r, uint64_t *ret_ring_bytes);
+
 /* Tells the BPF program how far each ring was read. */
 void switch_rings_release(struct switch_rings *r);
 

@@ -11,6 +11,7 @@
 #include "sampler/kernel/kernel_types.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/proc/cpu_list.h"
 #include "sampler/proc/idle_stat.h"
 #include "sampler/switches/switch_rings.h"
@@ -587,6 +588,14 @@ static void look(struct switch_source *s)
         __atomic_store_n(s->wake_consumer, __atomic_load_n(s->wake_head, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
         switch_rings_fill(&s->rings, &s->clock);
         s->looked = true;
+}
+
+void switch_source_note_rings(const struct switch_source *s, struct recorder_pace *pace)
+{
+        uint64_t ring_bytes, n_unread = s ? switch_rings_find_fullest(&s->rings, &ring_bytes) : 0;
+
+        if (n_unread > 0)
+                recorder_pace_note_ring(pace, n_unread, ring_bytes);
 }
 
 int switch_source_peek(struct switch_source *s, uint64_t until_ns, const struct perf_record **ret_record)

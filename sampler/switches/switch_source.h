@@ -23,6 +23,7 @@ struct cpu_list;
 struct byte_buffer;
 struct error;
 struct perf_record;
+struct recorder_pace;
 struct switch_source;
 struct syscall_key;
 struct syscall_sum;
@@ -75,6 +76,9 @@ int switch_source_processes(const struct switch_source *s);
 
 /* To poll: readable when a part of the ring is full. -1 = none. */
 int switch_source_fd(const struct switch_source *s);
+
+/* Tells the pace how full the fullest ring is.  @s may be NULL. */
+void switch_source_note_rings(const struct switch_source *s, struct recorder_pace *pace);
 
 /*
  * switch_source_peek() - the oldest record up to @until_ns, in the order of time over all CPUs

@@ -55,6 +55,12 @@ int switch_source_fd(const struct switch_source *s)
         return -1;
 }
 
+void switch_source_note_rings(const struct switch_source *s, struct recorder_pace *pace)
+{
+        (void)s;
+        (void)pace;
+}
+
 int switch_source_peek(struct switch_source *s, uint64_t until_ns, const struct perf_record **ret_record)
 {
         (void)s;

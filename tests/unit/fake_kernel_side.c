@@ -24,6 +24,7 @@ void fake_kernel_side_open(struct fake_kernel_side *f, uint32_t n_rows_max)
                                            .processes = &f->processes };
         recorder_pace_init(&f->pace, 0);
         f->pace.kernel_max_ns = UINT64_MAX;
+        f->pace.throttle.share_max = 1;
         fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         trace_dictionary_init(&f->dictionary, n_rows_max);
         process_table_init(&f->processes, &f->dictionary);

@@ -401,8 +401,9 @@ static uint64_t take_samples(struct world *w, uint64_t now_ns)
                                         n_taken * w->sample_bytes;
 
                 take_most(&w->seen.ring_bytes, unread_bytes);
-                w->pace.is_hurried = false;
+                recorder_pace_begin_look(&w->pace);
                 recorder_pace_note_ring(&w->pace, unread_bytes, w->ring_bytes);
+                recorder_pace_end_look(&w->pace, w->now_ns);
                 for (int cpu = 0; cpu < N_CPUS; cpu++)
                         now_ns = take_sample(w, now_ns);
         }

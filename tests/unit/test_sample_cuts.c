@@ -101,6 +101,7 @@ static void set_up(struct fixture *f)
                                            .processes = &f->processes };
         recorder_pace_init(&f->pace, 0);
         f->pace.kernel_max_ns = UINT64_MAX;
+        f->pace.throttle.share_max = 1;
         cfi_builder_init(&f->builder);
         cfi_builder_add_cie(&f->builder, &(struct cfi_builder_cie){ .version = 1 },
                             CFI_BYTES(0x0c, 7, 8, 0x90, 1));
