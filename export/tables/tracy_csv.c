@@ -2,6 +2,7 @@
 #include "export/tables/tracy_csv.h"
 
 #include "analyze/devices/device_zones.h"
+#include "analyze/stats/message_list.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/lost_zones.h"
@@ -203,13 +204,15 @@ static void put_statistics(struct writing *w)
 
 static void put_message(struct writing *w, uint32_t thread, const struct trace_event *event)
 {
+        const char *severity = message_list_severity((uint32_t)event->operand[1]);
+
         if (event->op == TRACE_OP_MESSAGE_TEXT)
                 csv_writer_put_bytes(&w->out, event->text, (size_t)event->message_text.text_bytes);
         else
                 put_string(w, trace_dictionary_text(w->trace->dictionary, (uint32_t)event->message.text));
         csv_writer_put_number(&w->out, since_start(w, event->time_ns));
         put_thread(w, thread);
-        csv_writer_put_number(&w->out, event->operand[1]);
+        csv_writer_put_bytes(&w->out, severity, strlen(severity));
         csv_writer_end_row(&w->out);
 }
 

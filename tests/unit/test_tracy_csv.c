@@ -186,7 +186,7 @@ START_TEST(messages)
         const struct tracy_csv_options options = { .separator = ',', .messages = true };
 
         expect(&options, "MessageName,total_ns,tid,thread_name,severity\n"
-                         "\"done, or \"\"not\"\"\",1100,77,,0\n");
+                         "\"done, or \"\"not\"\"\",1100,77,,trace\n");
 }
 END_TEST
 
