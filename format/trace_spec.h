@@ -442,9 +442,14 @@ enum trace_value_kind {
         X(68, STACK_COPIES_FULL,                                                                                 \
           "copies of stacks not kept: the limit was reached, or too many waited (--keep-stacks-max)")            \
         X(69, PROBES_LOST,                                                                                       \
-          "begins and ends of functions lost (--zone-function): the ring of the BPF program was full")
+          "begins and ends of functions lost (--zone-function): the ring of the BPF program was full")           \
+        X(70, NO_PICTURES, "pictures of frames not recorded: hyprof keeps none (FrameImage)")                    \
+        X(71, NO_DEVICE_ZONES,                                                                                   \
+          "zones of devices not recorded: made by macros for an interface that hyprof does not ask for times")   \
+        X(72, NO_EVENTS,                                                                                         \
+          "calls of Tracy's interface not recorded: categories of sections, parameters, callbacks for sources")
 
-#define TRACE_LOSS_COUNT 70 /* ids below this are known */
+#define TRACE_LOSS_COUNT 73 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

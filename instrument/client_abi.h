@@ -157,7 +157,10 @@ struct client_abi_slot {
 
         struct client_abi_link ring_link; /* 1.1; where the thread went on when it left the ring */
         uint64_t n_dropped_deep_zones;    /* 1.4; inside of as many zones as may be open */
-        uint8_t reserved_d[40];
+        uint64_t n_unrecorded_pictures;   /* 1.9; calls of other profilers' interfaces that have no event */
+        uint64_t n_unrecorded_device_zones;
+        uint64_t n_unrecorded_other;
+        uint8_t reserved_d[16];
 };
 
 /*

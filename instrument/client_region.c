@@ -201,15 +201,21 @@ uint32_t client_region_count_slots(const struct client_region *region)
         return n < region->header.n_slots ? n : region->header.n_slots;
 }
 
+static uint64_t read_later(const struct client_region *region, const uint64_t *counter, uint16_t since_minor)
+{
+        return region->header.abi_minor < since_minor ? 0 : __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
 static struct client_drops read_drops(const struct client_region *region, uint32_t slot)
 {
         const struct client_abi_slot *s = shared_slot(region, slot);
 
         return (struct client_drops){
                 .n_zones = __atomic_load_n(&s->n_dropped_zones, __ATOMIC_RELAXED),
-                .n_deep_zones = region->header.abi_minor < 4
-                                        ? 0
-                                        : __atomic_load_n(&s->n_dropped_deep_zones, __ATOMIC_RELAXED),
+                .n_deep_zones = read_later(region, &s->n_dropped_deep_zones, 4),
+                .n_no_pictures = read_later(region, &s->n_unrecorded_pictures, 9),
+                .n_no_device_zones = read_later(region, &s->n_unrecorded_device_zones, 9),
+                .n_no_events = read_later(region, &s->n_unrecorded_other, 9),
                 .n_messages = __atomic_load_n(&s->n_dropped_messages, __ATOMIC_RELAXED),
                 .n_plots = __atomic_load_n(&s->n_dropped_plots, __ATOMIC_RELAXED),
                 .n_frames = __atomic_load_n(&s->n_dropped_frames, __ATOMIC_RELAXED),
@@ -585,6 +591,9 @@ struct client_drops client_region_drops(const struct client_region *region, uint
                 .n_locks = grown(now.n_locks, base->n_locks),
                 .n_devices = grown(now.n_devices, base->n_devices),
                 .n_other = grown(now.n_other, base->n_other),
+                .n_no_pictures = grown(now.n_no_pictures, base->n_no_pictures),
+                .n_no_device_zones = grown(now.n_no_device_zones, base->n_no_device_zones),
+                .n_no_events = grown(now.n_no_events, base->n_no_events),
         };
 }
 

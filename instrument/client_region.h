@@ -35,6 +35,7 @@ struct error;
 /* Counters of dropped events of one slot: see client_region_drops(). */
 struct client_drops {
         uint64_t n_zones, n_deep_zones, n_messages, n_plots, n_frames, n_memory, n_locks, n_devices, n_other;
+        uint64_t n_no_pictures, n_no_device_zones, n_no_events; /* hyprof has no event for them */
 };
 
 /*

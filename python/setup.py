@@ -76,7 +76,7 @@ def options():
 os.chdir(HERE)
 setup(
     version=read_version(),
-    packages=["hyprof", "hyprof.compat.tracy"],
+    packages=["hyprof", "hyprof.compat.tracy", "hyprof.compat.tracy_client"],
     package_dir={"": "src"},
     package_data={"hyprof": ["py.typed", "*.pyi"]},
     ext_modules=[

@@ -189,3 +189,21 @@ uint64_t hyprof_emit_now_ns(void)
 {
         return ticks_kernel_ns();
 }
+
+/* No event: only the thread's counter grows. */
+void hyprof_emit_unrecorded(enum hyprof_unrecorded_ what)
+{
+        static const enum thread_ring_loss kinds[] = { THREAD_RING_LOSS_NO_PICTURE,
+                                                       THREAD_RING_LOSS_NO_DEVICE_ZONE,
+                                                       THREAD_RING_LOSS_NO_EVENT };
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+
+        if ((unsigned)what >= sizeof(kinds) / sizeof(kinds[0]) || !thread_ring_enter(t, word, kinds[what])) {
+                CLIENT_LINK_PASS_ON_LATER(unrecorded, what);
+                return;
+        }
+        thread_ring_count_loss(t, kinds[what]);
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(unrecorded);

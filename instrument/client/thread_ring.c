@@ -58,6 +58,12 @@ static uint64_t *loss_counter(struct client_abi_slot *slot, enum thread_ring_los
                 return &slot->n_dropped_locks;
         case THREAD_RING_LOSS_DEVICE:
                 return &slot->n_dropped_devices;
+        case THREAD_RING_LOSS_NO_PICTURE:
+                return &slot->n_unrecorded_pictures;
+        case THREAD_RING_LOSS_NO_DEVICE_ZONE:
+                return &slot->n_unrecorded_device_zones;
+        case THREAD_RING_LOSS_NO_EVENT:
+                return &slot->n_unrecorded_other;
         case THREAD_RING_LOSS_OTHER:
                 break;
         }
@@ -170,14 +176,17 @@ static uint32_t family_of(enum thread_ring_loss kind)
         case THREAD_RING_LOSS_PLOT:
                 return CLIENT_ABI_FAMILY_PLOTS;
         case THREAD_RING_LOSS_FRAME:
+        case THREAD_RING_LOSS_NO_PICTURE:
                 return CLIENT_ABI_FAMILY_FRAMES;
         case THREAD_RING_LOSS_MEMORY:
                 return CLIENT_ABI_FAMILY_MEMORY;
         case THREAD_RING_LOSS_LOCK:
                 return CLIENT_ABI_FAMILY_LOCKS;
         case THREAD_RING_LOSS_DEVICE:
+        case THREAD_RING_LOSS_NO_DEVICE_ZONE:
                 return CLIENT_ABI_FAMILY_DEVICES;
         case THREAD_RING_LOSS_OTHER:
+        case THREAD_RING_LOSS_NO_EVENT:
                 break;
         }
         return CLIENT_ABI_FAMILY_ALWAYS;

@@ -105,6 +105,9 @@ enum thread_ring_loss {
         THREAD_RING_LOSS_MEMORY,
         THREAD_RING_LOSS_LOCK,
         THREAD_RING_LOSS_DEVICE,
+        THREAD_RING_LOSS_NO_PICTURE, /* the last three: hyprof has no event for them */
+        THREAD_RING_LOSS_NO_DEVICE_ZONE,
+        THREAD_RING_LOSS_NO_EVENT,
 };
 
 /* Bytes of an event with its possible CLIENT_ABI_EVENT_TIME; what an open zone keeps free for its end. */

@@ -99,6 +99,91 @@ static PyObject *frame(PyObject *module, PyObject *name)
         Py_RETURN_NONE;
 }
 
+/* Frames with gaps between them: frame_begin(name), frame_end(name) */
+static PyObject *bound_frame(PyObject *name, void (*emit)(struct hyprof_location *))
+{
+        if (!PyUnicode_Check(name)) {
+                PyErr_SetString(PyExc_TypeError, "the name of a frame is a str");
+                return NULL;
+        }
+        if (HYPROF_WANTED_(HYPROF_FAMILY_FRAMES_))
+                emit(call_site_find_name(name));
+        Py_RETURN_NONE;
+}
+
+static PyObject *frame_begin(PyObject *module, PyObject *name)
+{
+        (void)module;
+        return bound_frame(name, hyprof_frame_begin);
+}
+
+static PyObject *frame_end(PyObject *module, PyObject *name)
+{
+        (void)module;
+        return bound_frame(name, hyprof_frame_end);
+}
+
+/* plot_config(name, format, flags, color), kept for recordings that begin later */
+static PyObject *plot_config(PyObject *module, PyObject *args)
+{
+        PyObject *name;
+        unsigned int format, flags, color;
+
+        (void)module;
+        if (!PyArg_ParseTuple(args, "UIII:plot_config", &name, &format, &flags, &color))
+                return NULL;
+        if (format > HYPROF_PLOT_WATTS)
+                format = HYPROF_PLOT_NUMBER;
+        hyprof_plot_config(call_site_find_name(name), (enum hyprof_plot_format)format, flags, color, NULL);
+        Py_RETURN_NONE;
+}
+
+/* The pool of a name, or of None, which is the main one. */
+static struct hyprof_location *pool_of(PyObject *name)
+{
+        return name && PyUnicode_Check(name) ? call_site_find_name(name) : NULL;
+}
+
+/* NOLINTBEGIN(performance-no-int-to-ptr): programs hand on addresses as numbers */
+/* memory_alloc(address, bytes, pool or None) */
+static PyObject *memory_alloc(PyObject *module, PyObject *args)
+{
+        unsigned long long address, n_bytes;
+        PyObject *pool;
+
+        (void)module;
+        if (!PyArg_ParseTuple(args, "KKO:memory_alloc", &address, &n_bytes, &pool))
+                return NULL;
+        if (HYPROF_WANTED_(HYPROF_FAMILY_MEMORY_))
+                hyprof_memory_alloc(pool_of(pool), (const void *)(uintptr_t)address, (size_t)n_bytes);
+        Py_RETURN_NONE;
+}
+
+/* memory_free(address, pool or None) */
+static PyObject *memory_free(PyObject *module, PyObject *args)
+{
+        unsigned long long address;
+        PyObject *pool;
+
+        (void)module;
+        if (!PyArg_ParseTuple(args, "KO:memory_free", &address, &pool))
+                return NULL;
+        if (HYPROF_WANTED_(HYPROF_FAMILY_MEMORY_))
+                hyprof_memory_free(pool_of(pool), (const void *)(uintptr_t)address);
+        Py_RETURN_NONE;
+}
+/* NOLINTEND(performance-no-int-to-ptr) */
+
+/* A picture of a frame, which hyprof does not record. */
+static PyObject *picture(PyObject *module, PyObject *unused)
+{
+        (void)module;
+        (void)unused;
+        if (HYPROF_WANTED_(HYPROF_FAMILY_ANY_))
+                hyprof_emit_unrecorded(HYPROF_UNRECORDED_PICTURE_);
+        Py_RETURN_NONE;
+}
+
 static PyObject *thread_name(PyObject *module, PyObject *name)
 {
         struct text_argument text;
@@ -144,6 +229,12 @@ static PyMethodDef methods[] = {
         { "resume", resume_events, METH_NOARGS, NULL },
         { "plot", PYTHON_API_METHOD(plot), METH_FASTCALL, NULL },
         { "frame", frame, METH_O, NULL },
+        { "frame_begin", frame_begin, METH_O, NULL },
+        { "frame_end", frame_end, METH_O, NULL },
+        { "plot_config", plot_config, METH_VARARGS, NULL },
+        { "memory_alloc", memory_alloc, METH_VARARGS, NULL },
+        { "memory_free", memory_free, METH_VARARGS, NULL },
+        { "picture", picture, METH_NOARGS, NULL },
         { "thread_name", thread_name, METH_O, NULL },
         { "app_info", app_info, METH_VARARGS, NULL },
         { NULL, NULL, 0, NULL },

@@ -19,7 +19,7 @@
 int zone_object_add_type(PyObject *module);
 
 /*
- * moment_events.c - messages, plots, frames, names of threads, pauses: libhyprof's calls
+ * moment_events.c - messages, plots, frames, memory, names of threads, pauses: libhyprof's calls
  * as functions of Python
  *
  * Way of the data:  program -> [moment_events] -> libhyprof

@@ -16,7 +16,7 @@ os.chdir(HERE)
 os.makedirs(PLACE, exist_ok=True)
 setup(
     version=version,
-    packages=["tracy"],
+    packages=["tracy", "tracy_client"],
     install_requires=["hyprof==" + version],
     options={"build": {"build_base": PLACE}, "egg_info": {"egg_base": PLACE},
              "bdist_wheel": {"bdist_dir": os.path.join(PLACE, "wheel")}},

@@ -357,6 +357,9 @@ struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot
                 .n_locks = grown(now.n_locks, &seen->n_locks),
                 .n_devices = grown(now.n_devices, &seen->n_devices),
                 .n_other = grown(now.n_other, &seen->n_other),
+                .n_no_pictures = grown(now.n_no_pictures, &seen->n_no_pictures),
+                .n_no_device_zones = grown(now.n_no_device_zones, &seen->n_no_device_zones),
+                .n_no_events = grown(now.n_no_events, &seen->n_no_events),
         };
 
         r->zone_events.n_dropped += n.n_zones;

@@ -634,8 +634,8 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
 }
 
 /*
- * Counts the events that a slot's threads dropped, by kind, and charges them all to the thread that has the
- * slot now.
+ * Counts the events that a slot's threads dropped, and the calls that have no event, by kind, and charges
+ * them all to the thread that has the slot now.
  */
 static int count_slot_drops(struct zone_source *s, struct zone_region *region, uint32_t slot)
 {
@@ -645,11 +645,18 @@ static int count_slot_drops(struct zone_source *s, struct zone_region *region, u
                 enum trace_loss_reason reason;
                 uint64_t n;
         } kinds[] = {
-                { TRACE_LOSS_DROPPED_ZONES, n.n_zones },      { TRACE_LOSS_DROPPED_MESSAGES, n.n_messages },
-                { TRACE_LOSS_DROPPED_PLOTS, n.n_plots },      { TRACE_LOSS_DROPPED_FRAMES, n.n_frames },
-                { TRACE_LOSS_DROPPED_MEMORY, n.n_memory },    { TRACE_LOSS_DROPPED_LOCKS, n.n_locks },
-                { TRACE_LOSS_DROPPED_DEVICES, n.n_devices },  { TRACE_LOSS_CLIENT_RING_FULL, n.n_other },
+                { TRACE_LOSS_DROPPED_ZONES, n.n_zones },
+                { TRACE_LOSS_DROPPED_MESSAGES, n.n_messages },
+                { TRACE_LOSS_DROPPED_PLOTS, n.n_plots },
+                { TRACE_LOSS_DROPPED_FRAMES, n.n_frames },
+                { TRACE_LOSS_DROPPED_MEMORY, n.n_memory },
+                { TRACE_LOSS_DROPPED_LOCKS, n.n_locks },
+                { TRACE_LOSS_DROPPED_DEVICES, n.n_devices },
+                { TRACE_LOSS_CLIENT_RING_FULL, n.n_other },
                 { TRACE_LOSS_ZONE_TOO_DEEP, n.n_deep_zones },
+                { TRACE_LOSS_NO_PICTURES, n.n_no_pictures },
+                { TRACE_LOSS_NO_DEVICE_ZONES, n.n_no_device_zones },
+                { TRACE_LOSS_NO_EVENTS, n.n_no_events },
         };
         int r = 0;
 

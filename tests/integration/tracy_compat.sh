@@ -288,7 +288,9 @@ holds "C++: what the plots are" same "bytes|1|0x1|0xff0000
 run-time frames|2|0x2|0x0" "$(rows_of cpp plot name "format flags color" | sort)"
 holds "C++: about the program" same "program|tracy workload
 |version 3" "$(rows_of cpp program_info "key value" "" | sort)"
-holds "C++: nothing is lost" same "" "$(lost cpp)"
+holds "C++: what is not recorded is counted, and nothing is lost" same "NO_PICTURES 1
+NO_DEVICE_ZONES 1
+NO_EVENTS 5" "$(lost cpp)"
 holds "C++: the trace is whole" is_whole cpp
 
 # ------------------------------------------------------------------------ C
@@ -470,7 +472,7 @@ holds "C: about the program" same "|c version 3
 holds "C: the device, with its tick and its kind" same "the gpu|2|2" "$(rows_of c device name "period_bits kind")"
 holds "C: its clock" same "1000 4000 5000" \
         "$(awk '$1 == "device_clock" { sub(/.*ticks=/, ""); sub(/ .*/, ""); print }' "$TMPDIR/c.dump" | xargs)"
-holds "C: nothing is lost" same "" "$(lost c)"
+holds "C: what is not recorded is counted, and nothing is lost" same "NO_PICTURES 2" "$(lost c)"
 holds "C: the trace is whole" is_whole c
 
 # ----------------------------------------- bindings, with each shared library

@@ -41,6 +41,14 @@ HYPROF_API_ uint64_t hyprof_emit_now_ns(void);
 HYPROF_API_ void hyprof_emit_pause(void);
 HYPROF_API_ void hyprof_emit_resume(void);
 
+/* For headers in the place of other profilers': what a call is about that hyprof has no event for. */
+enum hyprof_unrecorded_ {
+        HYPROF_UNRECORDED_PICTURE_ = 0,
+        HYPROF_UNRECORDED_DEVICE_ZONE_ = 1,
+        HYPROF_UNRECORDED_OTHER_ = 2
+};
+HYPROF_API_ void hyprof_emit_unrecorded(enum hyprof_unrecorded_ what);
+
 /*
  * hyprof_thread_name() - name the calling thread in recordings
  * @name: ends in NUL; copied, and cut to 63 bytes; NULL is nothing

@@ -155,7 +155,7 @@
 #define FrameMarkStart(name) hyprof_tracy_frame_begin_(HYPROF_TRACY_NAME_(name))
 #define FrameMarkEnd(name)   hyprof_tracy_frame_end_(HYPROF_TRACY_NAME_(name))
 #define FrameImage(image, width, height, offset, flip) \
-        tracy::detail::nothing(image, width, height, offset, flip)
+        tracy::detail::unrecorded(HYPROF_UNRECORDED_PICTURE_, image, width, height, offset, flip)
 
 #define TracyPlot(name, val) tracy::detail::plot(HYPROF_TRACY_NAME_(name), val)
 #define TracyPlotConfig(name, type, step, fill, color) \
@@ -240,11 +240,12 @@
 #define TracySectionEnter(...)                   tracy::detail::section_enter(__VA_ARGS__)
 #define TracySectionEnterCategory(category, ...) tracy::detail::section_enter_category(category, __VA_ARGS__)
 #define TracySectionLeave(id)                    tracy::detail::section_leave(id)
-#define TracySectionSetup(...)                   tracy::detail::nothing(__VA_ARGS__)
+#define TracySectionSetup(...)                   tracy::detail::unrecorded(HYPROF_UNRECORDED_OTHER_, __VA_ARGS__)
 
-#define TracySourceCallbackRegister(cb, data)     tracy::detail::nothing(cb, data)
-#define TracyParameterRegister(cb, data)          tracy::detail::nothing(cb, data)
-#define TracyParameterSetup(idx, name, type, val) tracy::detail::nothing(idx, name, type, val)
+#define TracySourceCallbackRegister(cb, data) tracy::detail::unrecorded(HYPROF_UNRECORDED_OTHER_, cb, data)
+#define TracyParameterRegister(cb, data)      tracy::detail::unrecorded(HYPROF_UNRECORDED_OTHER_, cb, data)
+#define TracyParameterSetup(idx, name, type, val) \
+        tracy::detail::unrecorded(HYPROF_UNRECORDED_OTHER_, idx, name, type, val)
 
 #define TracyIsConnected          tracy::GetProfiler().IsConnected()
 #define TracyIsStarted            tracy::IsProfilerStarted()

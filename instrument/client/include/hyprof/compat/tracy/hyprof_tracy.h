@@ -165,6 +165,17 @@ static inline void hyprof_tracy_discard_(struct hyprof_tracy_name_ pool)
                 hyprof_emit_memory_discard(hyprof_tracy_location_(pool));
 }
 
+/*
+ * Counts a call that is accepted and not recorded, while something is recorded; the report shows the sum.
+ * Returns 0.
+ */
+static inline uint32_t hyprof_tracy_unrecorded_(enum hyprof_unrecorded_ what)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
+                hyprof_emit_unrecorded(what);
+        return 0;
+}
+
 /* Zones. */
 static inline hyprof_zone hyprof_tracy_zone_begin_(struct hyprof_location *location, int32_t depth,
                                                    int active)

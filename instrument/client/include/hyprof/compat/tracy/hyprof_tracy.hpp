@@ -83,9 +83,10 @@ constexpr struct hyprof_location lock_location(const SourceLocationData *srcloc)
                  0 };
 }
 
-/* Evaluates its arguments. */
-template <class... Anything> inline void nothing(const Anything &...)
+/* Evaluates its arguments, and counts the call as not recorded. */
+template <class... Anything> inline void unrecorded(enum hyprof_unrecorded_ what, const Anything &...)
 {
+        hyprof_tracy_unrecorded_(what);
 }
 
 inline size_t length(const char *text)
@@ -229,7 +230,7 @@ __attribute__((format(printf, 1, 2))) inline uint32_t section_enter(const char *
         return section_open(name.text(), name.size());
 }
 
-/* The category is not recorded. */
+/* The category is not recorded, but counted. */
 __attribute__((format(printf, 2, 3))) inline uint32_t section_enter_category(uint16_t, const char *format,
                                                                              ...)
 {
@@ -237,6 +238,7 @@ __attribute__((format(printf, 2, 3))) inline uint32_t section_enter_category(uin
 
         if (!HYPROF_WANTED_(HYPROF_FAMILY_FRAMES_))
                 return 0;
+        hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_OTHER_);
         va_start(arguments, format);
         const printed name(format, arguments);
         va_end(arguments);

@@ -287,6 +287,9 @@ inline int lua_section_enter(lua_State *L)
         const char *text = lua_text(L, 1, "tracy.SectionEnter");
         const bool is_recorded = text && HYPROF_WANTED_(HYPROF_FAMILY_FRAMES_);
 
+        if (is_recorded && lua_tointeger(L, 2) != 0)
+                hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_OTHER_);
+
         lua_pushinteger(L, is_recorded ? static_cast<lua_Integer>(section_open(text, __builtin_strlen(text)))
                                        : 0);
         return 1;

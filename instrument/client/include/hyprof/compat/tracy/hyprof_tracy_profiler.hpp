@@ -227,12 +227,19 @@ class Profiler : public ProfilerMoments, public ProfilerMemory
         /* A recording does not change the program, and finds its source by the debug information. */
         static void ParameterRegister(ParameterCallback, void *)
         {
+                hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_OTHER_);
         }
         static void ParameterSetup(uint32_t, const char *, uint8_t, int32_t)
         {
+                hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_OTHER_);
         }
         static void SourceCallbackRegister(SourceContentsCallback, void *)
         {
+                hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_OTHER_);
+        }
+        static void SendFrameImage(const void *, uint16_t, uint16_t, uint8_t, bool)
+        {
+                hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_PICTURE_);
         }
         bool BeginSamplingProfiling() const
         {
