@@ -260,6 +260,12 @@ $(UNIT_AID_A): $(call objects,$(UNIT_AID)) $(B)/flags
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
+# The bridges' own parts, with the client that they call.
+$(B)/tests/test_inject_%: $(B)/obj/tests/unit/test_inject_%.o $(B)/obj/tests/unit/unit_test.o $(INJECT_OBJ) $(B)/libhyprof_open.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECKED) -o $@
+
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_AID_A) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

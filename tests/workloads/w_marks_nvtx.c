@@ -4,7 +4,7 @@
  * it tables of slots, and calls what it finds there.  The layouts are declared here from NVTX's
  * documentation.
  *
- *      w_marks_nvtx N     N times two domains, in two threads; then prints what it did
+ *      w_marks_nvtx N     N times two domains, in two threads and a child; then prints what it did
  *      w_marks_nvtx lie   states tables that it does not have, and goes on
  */
 #include <hyprof/hyprof.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -162,6 +163,23 @@ static void *end_ranges(void *ids)
         return NULL;
 }
 
+/* The child has the ranges of its parent as well; they are not its own. */
+static void fork_once(void)
+{
+        pid_t child;
+
+        (void)fflush(stdout);
+        child = fork();
+        if (child == 0) {
+                uint64_t id = start_a("of the child");
+
+                end(id);
+                exit(0);
+        }
+        if (child > 0)
+                (void)waitpid(child, NULL, 0);
+}
+
 static void run(int n)
 {
         void *domain = create_domain("a domain"), *string = register_string(domain, "registered");
@@ -192,6 +210,7 @@ static void run(int n)
                 (void)pop();
         }
         (void)start_a("never ended");
+        fork_once();
         if (pthread_create(&ender, NULL, end_ranges, ids) == 0)
                 (void)pthread_join(ender, NULL);
         mark_a("a mark");

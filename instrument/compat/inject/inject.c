@@ -27,6 +27,11 @@ __attribute__((constructor)) static void watch_forks(void)
         (void)pthread_atfork(NULL, NULL, note_fork);
 }
 
+uint32_t inject_fork_number(void)
+{
+        return (uint32_t)n_forks;
+}
+
 static bool is_named(const char *list, const char *name)
 {
         size_t n_bytes = strlen(name);
@@ -110,6 +115,26 @@ struct inject_text inject_text_of_wide(const wchar_t *text, char room[INJECT_WID
         for (; *text && n + 4 <= INJECT_WIDE_BYTES; text++)
                 n += put_character(room + n, (uint32_t)*text);
         return (struct inject_text){ .at = room, .n_bytes = n };
+}
+
+struct kept {
+        struct kept *next;
+        uint64_t reserved; /* what follows is aligned as of malloc() */
+};
+
+static struct kept *all_kept; /* atomic */
+
+void *inject_allocate(size_t n_bytes)
+{
+        struct kept *kept = calloc(1, sizeof(*kept) + n_bytes);
+
+        if (!kept)
+                return NULL;
+        kept->next = __atomic_load_n(&all_kept, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(&all_kept, &kept->next, kept, true, __ATOMIC_RELEASE,
+                                            __ATOMIC_RELAXED))
+                ;
+        return kept + 1;
 }
 
 /* ---- memory that may not be there ---------------------------------------------------------------------- */

@@ -46,6 +46,9 @@ static inline uint32_t inject_session(void)
         return hyprof_is_wanted_(UINT32_MAX) >> 16;
 }
 
+/* Changes when the process is forked: memory of the parent's is in the child as well. */
+uint32_t inject_fork_number(void);
+
 /* A piece of text; not owned. */
 struct inject_text {
         const char *at; /* may be NULL */
@@ -67,6 +70,12 @@ static inline struct hyprof_location *inject_location(struct inject_text name, s
         return hyprof_location_of(name.at ? name.at : "", name.n_bytes, domain.at ? domain.at : "",
                                   domain.n_bytes, "", 0, 0, color);
 }
+
+/*
+ * Memory, all zeros, that lives as long as the process, whatever a program does with its handle: it never
+ * counts as a leak.  NULL for a lack of it.
+ */
+void *inject_allocate(size_t n_bytes);
 
 /*
  * inject.c - memory that a library claims to have

@@ -8,7 +8,6 @@
 #include "instrument/compat/inject/word_map.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME_BYTES 256
@@ -69,7 +68,7 @@ bool itt_number(enum itt_type type, const void *value, int64_t *ret_number, doub
 
 static struct counter *make(const char *name, const char *domain, enum itt_type type)
 {
-        struct counter *c = calloc(1, sizeof(*c));
+        struct counter *c = inject_allocate(sizeof(*c));
 
         if (!c)
                 return NULL;
@@ -147,15 +146,12 @@ static void set_at(struct counter *c, const void *clock, unsigned long long time
 static struct counter *find(const struct itt_domain *domain, const struct itt_string *name)
 {
         struct word_key key = { (uintptr_t)domain, (uintptr_t)name };
-        struct counter *c = word_map_find(&by_string, key), *kept;
+        struct counter *c = word_map_find(&by_string, key);
 
         if (c || !name)
                 return c;
         c = make(name->text, domain ? domain->name : NULL, ITT_I64);
-        kept = c ? word_map_keep(&by_string, key, c) : NULL;
-        if (kept != c)
-                free(c);
-        return kept;
+        return c ? word_map_keep(&by_string, key, c) : NULL;
 }
 
 static void add_named(const struct itt_domain *domain, const struct itt_string *name,

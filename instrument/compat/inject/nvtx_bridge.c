@@ -12,7 +12,6 @@
 #include "instrument/compat/inject/range_stack.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -339,27 +338,26 @@ static void mark_w(const wchar_t *text)
 /* At most TEXT_BYTES - 1, so that lines with it are bounded. */
 static struct inject_text copy_text(struct inject_text text)
 {
-        char *copy = text.at ? malloc(TEXT_BYTES) : NULL;
+        char *copy;
 
-        if (!copy)
-                return (struct inject_text){ .at = NULL };
         if (text.n_bytes >= TEXT_BYTES)
                 text.n_bytes = TEXT_BYTES - 1;
+        copy = text.at ? inject_allocate(text.n_bytes + 1) : NULL;
+        if (!copy)
+                return (struct inject_text){ .at = NULL };
         memcpy(copy, text.at, text.n_bytes);
-        copy[text.n_bytes] = '\0';
         text.at = copy;
         return text;
 }
 
+/* The first name of a category counts. */
 static void name_category(const void *domain, uint32_t category, struct inject_text name)
 {
-        struct inject_text copy = copy_text(name);
+        struct word_key key = { (uintptr_t)domain_of(domain), category };
 
-        /* An earlier name is kept: another thread may be printing it. */
-        /* NOLINTNEXTLINE(cast-qual): the copy is ours */
-        if (copy.at && word_map_keep(&categories, (struct word_key){ (uintptr_t)domain_of(domain), category },
-                                     (void *)(uintptr_t)copy.at) != copy.at)
-                free((void *)(uintptr_t)copy.at);
+        if (!word_map_find(&categories, key))
+                /* NOLINTNEXTLINE(cast-qual): the copy is ours */
+                (void)word_map_keep(&categories, key, (void *)(uintptr_t)copy_text(name).at);
 }
 
 static void domain_name_category_a(const void *domain, uint32_t category, const char *name)
@@ -408,7 +406,7 @@ static void name_thread_w(uint32_t tid, const wchar_t *name)
 
 static struct nvtx_string *register_string(const void *domain, struct inject_text text)
 {
-        struct nvtx_string *string = malloc(sizeof(*string));
+        struct nvtx_string *string = inject_allocate(sizeof(*string));
 
         if (string)
                 *string = (struct nvtx_string){ .text = copy_text(text), .domain = domain_of(domain) };
@@ -429,7 +427,7 @@ static struct nvtx_string *register_string_w(const void *domain, const wchar_t *
 
 static struct nvtx_domain *create_domain(struct inject_text name)
 {
-        struct nvtx_domain *domain = malloc(sizeof(*domain));
+        struct nvtx_domain *domain = inject_allocate(sizeof(*domain));
 
         if (domain)
                 *domain = (struct nvtx_domain){ .name = copy_text(name) };

@@ -8,8 +8,13 @@ struct open_range {
         uint64_t begin_ns;
         uint64_t zone_key;
         uint32_t lane;
-        uint32_t session;
+        uint64_t epoch; /* recording and process in which it began */
 };
+
+static uint64_t present_epoch(void)
+{
+        return (uint64_t)inject_fork_number() << 32 | inject_session();
+}
 
 static uint32_t take_lane(struct open_ranges *r)
 {
@@ -38,10 +43,10 @@ static void free_lane(struct open_ranges *r, uint32_t lane)
 
 static void emit(struct open_ranges *r, const struct open_range *range, uint64_t end_ns)
 {
-        uint32_t session = inject_session();
+        uint64_t epoch = present_epoch();
 
-        if (__atomic_load_n(&r->told_session, __ATOMIC_RELAXED) != session &&
-            __atomic_exchange_n(&r->told_session, session, __ATOMIC_RELAXED) != session)
+        if (__atomic_load_n(&r->told, __ATOMIC_RELAXED) != epoch &&
+            __atomic_exchange_n(&r->told, epoch, __ATOMIC_RELAXED) != epoch)
                 hyprof_device_calibrate_within(&r->device, end_ns, end_ns, end_ns);
         if (end_ns < range->begin_ns)
                 end_ns = range->begin_ns;
@@ -52,14 +57,14 @@ static void emit(struct open_ranges *r, const struct open_range *range, uint64_t
                                          &r->space, range->zone_key);
 }
 
-/* The range begun in an earlier recording is of no use to this one. */
+/* A range of an earlier recording, or of the process from which this one was forked, is dropped. */
 static void end_range(struct open_ranges *r, struct open_range *range)
 {
         uint64_t now_ns = hyprof_now_ns();
 
         if (!range)
                 return;
-        if (now_ns != 0 && range->session == inject_session())
+        if (now_ns != 0 && range->epoch == present_epoch())
                 emit(r, range, now_ns);
         free_lane(r, range->lane);
         free(range);
@@ -76,7 +81,7 @@ void open_ranges_start(struct open_ranges *r, struct word_key key, struct hyprof
                                       .begin_ns = hyprof_now_ns(),
                                       .zone_key = zone_key,
                                       .lane = take_lane(r),
-                                      .session = inject_session() };
+                                      .epoch = present_epoch() };
         end_range(r, word_map_take(&r->open, key));
         if (range->begin_ns == 0 || !word_map_put(&r->open, key, range)) {
                 free_lane(r, range->lane);

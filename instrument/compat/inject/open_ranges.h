@@ -20,8 +20,8 @@ struct open_ranges {
         struct word_map open;
         struct inject_lock lanes_lock;
         uint64_t lanes[OPEN_RANGES_LANES / 64]; /* 1 = taken */
-        uint32_t told_session;                  /* atomic; the recording that knows the device's clock */
-        struct hyprof_location space;           /* static: HYPROF_NAME("ITT task"), of the keys below */
+        uint64_t told;                /* atomic; recording and process that know the device's clock */
+        struct hyprof_location space; /* static: HYPROF_NAME("ITT task"), of the keys below */
 };
 
 /*

@@ -75,7 +75,7 @@ static void *put(struct word_map *m, struct word_key key, void *value, bool repl
 {
         struct word_place *place;
 
-        if (!inject_lock(&m->lock))
+        if (!value || !inject_lock(&m->lock))
                 return NULL;
         if (make_room(m)) {
                 place = place_of(m, key);
