@@ -16,7 +16,7 @@ void device_lanes_init(struct device_lanes *l)
 void device_lanes_deinit(struct device_lanes *l)
 {
         for (uint32_t i = 0; i < l->n_tracks; i++)
-                free(l->tracks[i].open_until);
+                free(l->tracks[i].open);
         free(l->tracks);
         free(l->firsts);
         intern_deinit(&l->keys);
@@ -39,18 +39,33 @@ static bool is_free(struct device_lane_track *t, const struct device_zone *zone)
 {
         if (zone->begin_ns < t->begin_ns)
                 return false;
-        while (t->n_open > 0 && t->open_until[t->n_open - 1] <= zone->begin_ns)
-                t->n_open--;
+        while (t->n_open > 0 && t->open[t->n_open - 1].last_ns <= zone->begin_ns) {
+                uint64_t end_ns = t->open[--t->n_open].end_ns;
+
+                t->closed_ns = end_ns > t->closed_ns ? end_ns : t->closed_ns;
+        }
         return t->n_open == 0 ||
-               (t->open_until[t->n_open - 1] >= zone->end_ns && t->n_open < DEVICE_LANES_DEPTH_MAX);
+               (t->open[t->n_open - 1].last_ns >= zone->last_ns && t->n_open < DEVICE_LANES_DEPTH_MAX);
 }
 
-static int open_zone(struct device_lane_track *t, const struct device_zone *zone)
+/* Cuts off by how much rounding put it beyond the zone around it, or before the end of the one before. */
+static void cut(const struct device_lane_track *t, struct device_zone *zone)
 {
-        if (array_reserve(&t->open_until, &t->capacity, (size_t)t->n_open + 1, sizeof(*t->open_until)) < 0)
+        if (t->n_open > 0 && zone->end_ns > t->open[t->n_open - 1].end_ns)
+                zone->end_ns = t->open[t->n_open - 1].end_ns;
+        if (zone->begin_ns < t->closed_ns)
+                zone->begin_ns = t->closed_ns;
+        if (zone->begin_ns > zone->end_ns)
+                zone->begin_ns = zone->end_ns;
+}
+
+static int open_zone(struct device_lane_track *t, struct device_zone *zone)
+{
+        if (array_reserve(&t->open, &t->capacity, (size_t)t->n_open + 1, sizeof(*t->open)) < 0)
                 return -ENOMEM;
-        t->open_until[t->n_open++] = zone->end_ns;
         t->begin_ns = zone->begin_ns;
+        cut(t, zone);
+        t->open[t->n_open++] = (struct device_lane_open){ .last_ns = zone->last_ns, .end_ns = zone->end_ns };
         return 0;
 }
 
@@ -71,7 +86,7 @@ int64_t device_lanes_first(struct device_lanes *l, uint32_t device, uint32_t lan
         return track;
 }
 
-int device_lanes_place(struct device_lanes *l, const struct device_zone *zone, struct device_place *ret_place)
+int device_lanes_place(struct device_lanes *l, struct device_zone *zone, struct device_place *ret_place)
 {
         const struct device_lane_key key = { .device = zone->device, .lane = zone->lane };
         int64_t id = device_lanes_first(l, zone->device, zone->lane);

@@ -10,8 +10,11 @@
  * the same zones in the same order, the places are the same.
  *
  * Zones come by their begin, outermost first.  One that comes too late, and begins before another on the
- * sub-lane, is on a further one.  Memory: DEVICE_LANES_TRACKS_MAX sub-lanes in all; 8 bytes for each zone
+ * sub-lane, is on a further one.  Memory: DEVICE_LANES_TRACKS_MAX sub-lanes in all; 16 bytes for each zone
  * that is open.  Not thread-safe.
+ *
+ * Whether zones cross is a matter of their ticks (last_ns).  A begin and a length, each rounded, may be a
+ * nanosecond beyond what begins with the last tick, or lies around it: that much of a zone is cut off.
  */
 #ifndef ANALYZE_DEVICES_DEVICE_LANES_H
 #define ANALYZE_DEVICES_DEVICE_LANES_H
@@ -32,13 +35,18 @@ struct device_lane_key {
         uint32_t device, lane;
 };
 
+struct device_lane_open {
+        uint64_t last_ns, end_ns;
+};
+
 /* A sub-lane. */
 struct device_lane_track {
         struct device_lane_key key;
-        uint32_t sublane;     /* 0 = the first of its lane */
-        uint32_t next;        /* id of the next sub-lane of the lane; 0 = none */
-        uint64_t begin_ns;    /* of its last zone */
-        uint64_t *open_until; /* heap; the ends of the zones around and of the last zone */
+        uint32_t sublane;              /* 0 = the first of its lane */
+        uint32_t next;                 /* id of the next sub-lane of the lane; 0 = none */
+        uint64_t begin_ns;             /* of its last zone */
+        uint64_t closed_ns;            /* the last end of a zone that is over */
+        struct device_lane_open *open; /* heap; the zones around the last zone, and that */
         size_t capacity;
         uint32_t n_open;
 };
@@ -66,8 +74,7 @@ void device_lanes_deinit(struct device_lanes *l);
 /* The first sub-lane of a lane, also of one without zones.  Returns its id, 0 (one too many) or -ENOMEM. */
 int64_t device_lanes_first(struct device_lanes *l, uint32_t device, uint32_t lane);
 
-/* Returns 1, 0 (left out, and counted) or -ENOMEM. */
-int device_lanes_place(struct device_lanes *l, const struct device_zone *zone,
-                       struct device_place *ret_place);
+/* @zone: is cut as said above.  Returns 1, 0 (left out, and counted) or -ENOMEM. */
+int device_lanes_place(struct device_lanes *l, struct device_zone *zone, struct device_place *ret_place);
 
 #endif /* ANALYZE_DEVICES_DEVICE_LANES_H */

@@ -28,7 +28,7 @@ static int compare(const void *a, const void *b)
         return (x->location > y->location) - (x->location < y->location);
 }
 
-static int hand_zone(struct device_tracks *t, const struct device_zone *zone, struct error *err)
+static int hand_zone(struct device_tracks *t, struct device_zone *zone, struct error *err)
 {
         struct device_place place;
         int r = device_lanes_place(&t->lanes, zone, &place);

@@ -94,6 +94,10 @@ static int tell(struct device_zones *z, struct device_zone *zone, uint64_t begin
         if (__builtin_add_overflow(zone->begin_ns, device_clock_duration_ns(clock, end_ticks - begin_ticks),
                                    &zone->end_ns))
                 zone->end_ns = UINT64_MAX;
+        zone->last_ns = device_clock_time_ns(clock, end_ticks, known_ns);
+        /* Where the clock wanders, they are further apart, and the end is what is shown. */
+        if (zone->last_ns - zone->end_ns + 1 > 2)
+                zone->last_ns = zone->end_ns;
         return z->take(z->context, zone, err);
 }
 

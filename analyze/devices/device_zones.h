@@ -37,10 +37,11 @@ struct zone_paths;
 
 struct device_zone {
         uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC_RAW, as far as the device's clock is known */
-        uint64_t said_ns;          /* when the program handed it over */
-        uint64_t key;              /* of a span: the program's number for what it belongs to */
-        uint32_t space;            /* of a span, a string: what kind of number the key is; 0 = not said */
-        uint32_t text;             /* of a span, a string: its arguments; 0 = none */
+        uint64_t last_ns; /* where its last tick is: its end, or a nanosecond beside that by rounding */
+        uint64_t said_ns; /* when the program handed it over */
+        uint64_t key;     /* of a span: the program's number for what it belongs to */
+        uint32_t space;   /* of a span, a string: what kind of number the key is; 0 = not said */
+        uint32_t text;    /* of a span, a string: its arguments; 0 = none */
         uint32_t device, location;
         uint32_t lane;         /* of a span: of different lanes, zones may overlap; 0 for other zones */
         uint32_t thread, path; /* which handed it over, in which zones */

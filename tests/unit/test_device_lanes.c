@@ -26,8 +26,8 @@ static void tear_down(void)
 
 static struct device_place place(uint32_t device, uint32_t lane, uint64_t begin_ns, uint64_t end_ns)
 {
-        const struct device_zone zone = {
-                .begin_ns = begin_ns, .end_ns = end_ns, .device = device, .lane = lane
+        struct device_zone zone = {
+                .begin_ns = begin_ns, .end_ns = end_ns, .last_ns = end_ns, .device = device, .lane = lane
         };
         struct device_place found = { .track = 0 };
 
@@ -100,7 +100,7 @@ START_TEST(test_no_crossing)
                 zones[i] = (struct device_zone){ .device = 1,
                                                  .lane = (uint32_t)(random % 3),
                                                  .begin_ns = random % 5000 };
-                zones[i].end_ns = zones[i].begin_ns + random / 5000 % 60;
+                zones[i].last_ns = zones[i].end_ns = zones[i].begin_ns + random / 5000 % 60;
         }
         qsort(zones, N_ZONES, sizeof(zones[0]), compare);
         for (size_t i = 0; i < N_ZONES; i++)
@@ -118,9 +118,43 @@ START_TEST(test_no_crossing)
 }
 END_TEST
 
+/* Zones that touch, or end together, by their ticks: rounding makes no crossing of that. */
+START_TEST(test_rounding_is_no_crossing)
+{
+        static const struct {
+                uint64_t begin_ns, end_ns, last_ns;
+                uint32_t sublane, depth;
+                uint64_t cut_begin_ns, cut_end_ns;
+        } cases[] = {
+                { 100, 201, 200, 0, 0, 100, 201 },
+                { 200, 299, 300, 0, 0, 201, 299 }, /* after the first */
+                { 300, 399, 400, 0, 0, 300, 399 },
+                { 350, 400, 400, 0, 1, 350, 399 }, /* inside of the third */
+                { 399, 500, 500, 1, 0, 399, 500 }, /* a tick too early */
+                { 500, 501, 501, 0, 0, 500, 501 },
+                { 501, 501, 501, 0, 0, 501, 501 },
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct device_zone zone = { .begin_ns = cases[i].begin_ns,
+                                            .end_ns = cases[i].end_ns,
+                                            .last_ns = cases[i].last_ns,
+                                            .device = 1 };
+                struct device_place found;
+
+                ck_assert_int_eq(device_lanes_place(&lanes, &zone, &found), 1);
+                ck_assert_msg(found.sublane == cases[i].sublane && found.depth == cases[i].depth &&
+                                      zone.begin_ns == cases[i].cut_begin_ns &&
+                                      zone.end_ns == cases[i].cut_end_ns,
+                              "case %zu: sub-lane %u, depth %u, %llu to %llu", i, found.sublane, found.depth,
+                              (unsigned long long)zone.begin_ns, (unsigned long long)zone.end_ns);
+        }
+}
+END_TEST
+
 START_TEST(test_limits)
 {
-        struct device_zone zone = { .device = 1, .end_ns = 1000000 };
+        struct device_zone zone = { .device = 1, .end_ns = 1000000, .last_ns = 1000000 };
         struct device_place found;
 
         /* Each crosses all before it. */
@@ -128,7 +162,7 @@ START_TEST(test_limits)
                 ck_assert_uint_eq(place(1, 0, i, 1000000 + i).sublane, i);
         }
         zone.begin_ns = DEVICE_LANES_SUBLANES_MAX;
-        zone.end_ns = 2000000;
+        zone.last_ns = zone.end_ns = 2000000;
         ck_assert_int_eq(device_lanes_place(&lanes, &zone, &found), 0);
         ck_assert_uint_eq(lanes.n_left_out, 1);
         /* As many in each other as a sub-lane holds; the next one is on another. */
@@ -137,7 +171,7 @@ START_TEST(test_limits)
         ck_assert_uint_eq(place(1, 1, 10, 20).sublane, 1);
         for (uint32_t i = 0; lanes.n_tracks < DEVICE_LANES_TRACKS_MAX; i++)
                 (void)place(2, i, 1, 2);
-        zone = (struct device_zone){ .device = 3, .begin_ns = 1, .end_ns = 2 };
+        zone = (struct device_zone){ .device = 3, .begin_ns = 1, .end_ns = 2, .last_ns = 2 };
         ck_assert_int_eq(device_lanes_place(&lanes, &zone, &found), 0);
         ck_assert_uint_eq(lanes.n_left_out, 2);
 }
