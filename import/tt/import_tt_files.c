@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #define REPORT_PREFIX   "ops_perf_results"
+#define REPORTS         "reports"
 #define CPP_REPORT_NAME "cpp_device_perf_report.csv"
 #define PARENTS_MAX     3 /* from reports/NAME/DATE up to generated/profiler */
 
@@ -99,14 +100,14 @@ static bool is_copy(const char *a, const char *b)
 }
 
 /* A report of the last run has more than its .logs; an older one is of another run. */
-int import_tt_files_find_log(const char *folder, char **ret_path)
+static int find_log_of_run(const char *folder, char **ret_path)
 {
         char *reports, *report = NULL;
         int r = find_file(folder, "", IMPORT_TT_LOG_NAME, ret_path);
 
         if (r < 0 || *ret_path)
                 return r;
-        if (asprintf(&reports, "%s/reports", folder) < 0)
+        if (asprintf(&reports, "%s/" REPORTS, folder) < 0)
                 return -ENOMEM;
         r = find_newest(reports, is_visible, find_log_below, &report);
         free(reports);
@@ -118,6 +119,33 @@ int import_tt_files_find_log(const char *folder, char **ret_path)
                 return 0;
         }
         free(report);
+        return r;
+}
+
+static bool is_of_reports(const char *folder)
+{
+        size_t n = strlen(folder);
+
+        while (n > 1 && folder[n - 1] == '/')
+                n--;
+        return n >= strlen(REPORTS) && memcmp(folder + n - strlen(REPORTS), REPORTS, strlen(REPORTS)) == 0;
+}
+
+int import_tt_files_find_log(const char *folder, char **ret_path)
+{
+        static const char *const inner[] = { "profiler", "generated/profiler" };
+        int r = find_log_of_run(folder, ret_path);
+
+        if (r == 0 && !*ret_path && is_of_reports(folder))
+                r = find_newest(folder, is_visible, find_log_below, ret_path);
+        for (size_t i = 0; i < sizeof(inner) / sizeof(inner[0]) && r == 0 && !*ret_path; i++) {
+                char *path;
+
+                if (asprintf(&path, "%s/%s", folder, inner[i]) < 0)
+                        return -ENOMEM;
+                r = find_log_of_run(path, ret_path);
+                free(path);
+        }
         return r;
 }
 
