@@ -56,7 +56,7 @@ struct report {
         struct csv_rows csv;
         uint32_t places[N_COLUMNS]; /* of the column in a row, from 1; 0 = there is none */
         uint32_t n_columns;
-        uint32_t host;              /* track; 0 = not asked yet */
+        uint32_t host; /* track; 0 = not asked yet */
         bool is_tsc;
         uint64_t n_lacking; /* operations of a chip of which it has no row */
 };
@@ -181,6 +181,12 @@ static bool read_optional(struct text_view cell, uint64_t empty, uint64_t *ret_n
         return cell.n_bytes == 0 || import_tt_number(cell, ret_number);
 }
 
+/* In a trace: the call did not run it, replays do, which have rows of their own. */
+static bool is_captured(const struct tt_run *run)
+{
+        return run->trace != TT_RUN_NONE && run->replay == TT_RUN_NONE;
+}
+
 static int take_row(struct report *p)
 {
         struct tt_run run;
@@ -209,7 +215,7 @@ static int take_row(struct report *p)
                 return on_host;
         on_chip = take_chip(p, &span, run.chip);
         if (on_chip == 0 && text_view_is(find_cell(p, COLUMN_TYPE), "tt_dnn_device"))
-                p->n_lacking++;
+                p->n_lacking += !is_captured(&run);
         else if (on_chip == 0 && on_host == 0)
                 import_rows_left_out(p->tracks->rows, "operations without times", 1);
         return on_chip < 0 ? on_chip : 0;

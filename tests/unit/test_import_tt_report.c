@@ -85,6 +85,8 @@ static const struct {
         { "a signpost", "\"start, \"\"here\"\"\",signpost,,,,77,,,,,,\n", 0, 1, 0, 0 },
         { "quotes around line ends", "\"a\nb\",signpost,,,,77,,,,,,\n" ROW, 2, 1, 0, 0 },
         { "the chip lacks it", "A,tt_dnn_device,1024,0,,1000,1500,,,,,\n", 1, 0, 0, 1 },
+        { "captured in a trace", "A,tt_dnn_device,1024,0,,1000,1500,,,,7,\n", 1, 0, 0, 0 },
+        { "a replay that the chip lacks", "A,tt_dnn_device,1024,0,,1000,1500,,,,7,1\n", 1, 0, 0, 1 },
         { "the host's alone", "A,python_fallback,1024,0,,1000,1500,,,,,\n", 1, 0, 0, 0 },
         { "the chip's alone", "A,,1024,0,,,,5,9,,,\n", 1, 0, 0, 0 },
         { "neither", "A,,1024,0,,,,,,,,\n", 0, 0, 0, 0 },
