@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 79
+plan 83
 need curl jq python3
 export no_proxy='*' XDG_STATE_HOME="$TMPDIR/state"
 
@@ -170,6 +170,19 @@ children=$(pgrep -P "$pid")
 kill -TERM "$pid"
 wait "$pid" || true
 holds 'SIGTERM ends all as well' children_are_gone
+
+# ---- another trace of the folder is chosen
+start "$TMPDIR/t.hyp"
+is_compared() { curl -s "${url}nearby" | jq -e .is_compared; }
+holds 'the folder has another trace' sh -c "curl -s '${url}nearby' | jq -e '[.traces[].name] | index(\"before.hyp\") != null and index(\"t.hyp\") == null'"
+holds 'which is compared' same 200 "$(status -d before.hyp "${url}compare")"
+wait_until "the next server" is_compared
+kill -KILL "$(pgrep -P "$pid" | head -n 1)"
+is_without() { curl -s "${url}nearby" | jq -e '.is_compared == false and (.failure | test("killed by signal 9"))'; }
+holds 'a server that dies of two traces is followed by one of the first alone' wait_until "that server" is_without
+holds 'which answers' serves 200 'answer?question=functions'
+kill -INT "$pid"
+wait "$pid" || true
 
 # ---- an answer that is awaited no longer
 "$BUILD/tools/made_trace" many "$TMPDIR/many.hyp" 2000000 20000

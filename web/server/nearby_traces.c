@@ -112,7 +112,7 @@ int nearby_traces_put(const char *trace, bool is_compared, const char *failure, 
         int r = list && traces ? read_folder(list, trace, err)
                                : error_set(err, -ENOMEM, "no memory for a list of traces");
 
-        for (size_t i = 0; r == 0 && i < list->n; i++) {
+        for (size_t i = 0; list && r == 0 && i < list->n; i++) {
                 /* A name that is no UTF-8 could not be told apart from others. */
                 json_t *name = json_string(list->traces[i].name);
 

@@ -613,10 +613,10 @@ static int take_message(struct view_front *f, const struct web_message *message,
                         announce(f);
                 return 0;
         case WEB_MESSAGE_FAILED:
-                (void)error_set(f->is_trying ? &f->not_shown : err, /* see judge_end() */
+                (void)error_set(f->chosen ? &f->not_shown : err, /* see judge_end() */
                                 message->number < 0 ? message->number : -EIO, "%.*s",
                                 (int)message->text.used_bytes, (const char *)message->text.data);
-                return f->is_trying ? 0 : err->code;
+                return f->chosen ? 0 : err->code;
         case WEB_MESSAGE_ASK:
                 return f->is_server_ending ? 0 : take_question(f, message, err);
         case WEB_MESSAGE_INDEX_DONE:
@@ -691,7 +691,7 @@ static int judge_end(struct view_front *f, int wait_status, struct error *err)
                 return r;
         if (f->is_server_ending)
                 return restart_server(f, err);
-        if (!f->is_trying)
+        if (!f->chosen) /* else the next one is without what may be the cause */
                 return judge_server(wait_status, err);
         if (f->not_shown.code == 0)
                 (void)judge_server(wait_status, &f->not_shown);
