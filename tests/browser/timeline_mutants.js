@@ -105,7 +105,7 @@ class Mutator {
 }
 
 /** In the page: draws a model with some lanes changed; returns what is wrong, and the ids of lanes that have pixels. */
-async function drawMutant({ model, lanes }) {
+async function drawMutant({ model, lanes, breaks }) {
         const module = (name) => pageModules[name];
         const { FileSource } = module('source_file.js');
         const { Viewer } = module('viewer.js');
@@ -133,6 +133,14 @@ async function drawMutant({ model, lanes }) {
         viewer.on('failure', (error) => wrong.push(error.message));
         const { TimelineScreen } = module('screen_timeline.js');
         const screen = new TimelineScreen(viewer);
+        const fail = () => {
+                throw new Error('made to fail');
+        };
+        if (breaks === 'names of zones') {
+                viewer.model.locationName = fail;
+        } else if (breaks === 'arrows') {
+                screen.arrows.paint = fail;
+        }
         document.getElementById('main').replaceChildren(screen.element);
         screen.show(viewer.state);
         for (let i = 0; i < 400; i++) {
@@ -196,6 +204,29 @@ test('an empty name, a name that is null, a track without items and one that fai
                 assert.deepStrictEqual(faults, ['main 4242', 'worker 1 4243']);
                 const lost = [main.lanes[1], ...trace.tracks[2].lanes].map((lane) => lane.id);
                 assert.deepStrictEqual(all.drawn.filter((id) => !drawn.includes(id) && !lost.includes(id)), []);
+        });
+});
+
+test('a part that throws takes no other with it, items out of range and lanes of another form are said', async () => {
+        const without = (all, drawn, kind) => all.drawn.filter((id) => !drawn.includes(id) &&
+                !trace.tracks.some((track) => track.lanes.some((lane) => lane.id === id && lane.kind === kind)));
+        await withPage(async (draw) => {
+                const all = await draw(original());
+                const names = await draw({ ...original(), breaks: 'names of zones' });
+                assert.deepStrictEqual(names.wrong, []);
+                assert.deepStrictEqual(without(all, names.drawn, 'zones'), [], 'all but zones');
+                const arrows = await draw({ ...original(), breaks: 'arrows' });
+                assert.deepStrictEqual(arrows.wrong, ['a part of the timeline cannot be drawn: made to fail'], 'said once');
+                assert.deepStrictEqual(without(all, arrows.drawn), []);
+                const [, main] = trace.tracks;
+                const outside = await draw({ ...original(), lanes: [{ id: main.lanes[0].id, column: 'begin', at: 0, value: -1 }] });
+                assert.deepStrictEqual([outside.wrong, outside.faults], [[], ['main 4242']]);
+                for (const change of [{ id: null }, { kind: 7 }, { depth: -1 }, { items: 'x' }]) {
+                        const mutant = JSON.parse(JSON.stringify(original()));
+                        Object.assign(mutant.model.tracks[1].lanes[0], change);
+                        const { wrong, faults } = await draw(mutant);
+                        assert.deepStrictEqual([wrong, faults], [[], ['main 4242']], JSON.stringify(change));
+                }
         });
 });
 

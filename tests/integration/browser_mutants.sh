@@ -3,7 +3,7 @@
 # Nothing blanks the timeline: whatever names, tracks and items are changed to, the others are drawn
 set -eu
 . tests/tap.sh
-plan 2
+plan 3
 need node chromium
 . tests/browser/run_node.sh
 
