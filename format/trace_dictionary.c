@@ -73,10 +73,13 @@ int trace_dictionary_append_new(struct trace_dictionary *d, enum trace_table tab
                                 uint32_t *ret_id)
 {
         struct intern *t = &d->tables[index_of(table)];
-        int r = intern_append(t, row, trace_schema_find(table)->row_bytes);
+        uint32_t n_forgotten = d->n_forgotten[index_of(table)];
+        int r = n_forgotten < INTERN_ITEMS_MAX - t->n_items
+                        ? intern_append(t, row, trace_schema_find(table)->row_bytes)
+                        : -EOVERFLOW;
 
         if (r == 0)
-                *ret_id = t->n_items;
+                *ret_id = n_forgotten + t->n_items;
         return r;
 }
 
@@ -132,7 +135,7 @@ void trace_dictionary_lift_limits(struct trace_dictionary *d)
 
 uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_table table)
 {
-        return d->tables[index_of(table)].n_items;
+        return d->n_forgotten[index_of(table)] + d->tables[index_of(table)].n_items;
 }
 
 uint32_t trace_dictionary_count_left(const struct trace_dictionary *d, enum trace_table table)
@@ -144,7 +147,7 @@ uint32_t trace_dictionary_count_left(const struct trace_dictionary *d, enum trac
 
 const void *trace_dictionary_row(const struct trace_dictionary *d, enum trace_table table, uint32_t id)
 {
-        return intern_get(&d->tables[index_of(table)], id, NULL);
+        return intern_get(&d->tables[index_of(table)], id - d->n_forgotten[index_of(table)], NULL);
 }
 
 void trace_dictionary_rename_symbol(struct trace_dictionary *d, uint32_t id, uint32_t name)
@@ -273,20 +276,21 @@ int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, 
         const struct trace_schema *schema = trace_schema_find(table);
         struct intern *t = &d->tables[index_of(table)];
         uint32_t first_id = d->n_encoded[index_of(table)] + 1;
+        uint32_t first = first_id - d->n_forgotten[index_of(table)] - d->n_dropped[index_of(table)];
         struct byte_buffer columns[FIELDS_MAX] = { { .data = NULL } };
         uint32_t ids[FIELDS_MAX] = { STRING_COLUMN_LENGTHS, STRING_COLUMN_BYTES };
         uint32_t n_columns = table == TRACE_TABLE_STRINGS ? 2 : schema->n_fields;
         bool failed = false;
         uint32_t n;
 
-        if (first_id > t->n_items) {
+        if (first > t->n_items) {
                 *ret_n_rows = 0;
                 return 0;
         }
         if (table == TRACE_TABLE_STRINGS) {
-                n = encode_strings(t, first_id, columns);
+                n = encode_strings(t, first, columns);
         } else {
-                n = encode_rows(t, first_id, schema, columns);
+                n = encode_rows(t, first, schema, columns);
                 for (uint32_t f = 0; f < schema->n_fields; f++)
                         ids[f] = schema->fields[f].column;
         }
@@ -310,7 +314,7 @@ uint64_t trace_dictionary_count_new(const struct trace_dictionary *d)
         uint64_t n = 0;
 
         for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
-                n += d->tables[i].n_items - d->n_encoded[i];
+                n += d->tables[i].n_items + d->n_forgotten[i] + d->n_dropped[i] - d->n_encoded[i];
         return n;
 }
 
@@ -336,6 +340,52 @@ void trace_dictionary_keep_last(struct trace_dictionary *d, enum trace_table tab
         t->n_items = n_rows;
 }
 
+/* How many of the rows in memory were encoded. */
+static uint32_t count_encoded(const struct trace_dictionary *d, size_t at)
+{
+        return d->n_encoded[at] - d->n_forgotten[at] - d->n_dropped[at];
+}
+
+/* Leaves out the first rows in memory but @n_kept of them, which lie first already. */
+static void leave_out(struct intern *t, uint32_t n_first, uint32_t n_kept)
+{
+        size_t n_bytes = (size_t)(t->n_items - n_first) * t->item_bytes;
+
+        assert(t->item_bytes != 0 && t->n_hashed == 0);
+        if (n_bytes > 0)
+                memmove(t->items + n_kept * t->item_bytes, t->items + n_first * t->item_bytes, n_bytes);
+        t->n_items -= n_first - n_kept;
+        t->items_used_bytes = t->n_items * t->item_bytes;
+}
+
+void trace_dictionary_forget(struct trace_dictionary *d, enum trace_table table)
+{
+        size_t at = index_of(table);
+        uint32_t n = count_encoded(d, at);
+
+        leave_out(&d->tables[at], n, 0);
+        d->n_forgotten[at] += n;
+}
+
+uint32_t trace_dictionary_drop(struct trace_dictionary *d, enum trace_table table,
+                               bool (*keeps)(void *context, const void *row), void *context)
+{
+        size_t at = index_of(table), item_bytes = d->tables[at].item_bytes;
+        uint32_t n = count_encoded(d, at), n_kept = 0;
+        uint8_t *items = d->tables[at].items;
+
+        for (uint32_t i = 0; i < n; i++) {
+                if (!keeps(context, items + i * item_bytes))
+                        continue;
+                if (n_kept < i)
+                        memcpy(items + n_kept * item_bytes, items + i * item_bytes, item_bytes);
+                n_kept++;
+        }
+        leave_out(&d->tables[at], n, n_kept);
+        d->n_dropped[at] += n - n_kept;
+        return n_kept;
+}
+
 void trace_dictionary_lower_losses(struct trace_dictionary *d, enum trace_loss_reason reason, uint64_t count)
 {
         struct intern *t = &d->tables[index_of(TRACE_TABLE_LOSSES)];
@@ -355,7 +405,7 @@ void trace_dictionary_lower_losses(struct trace_dictionary *d, enum trace_loss_r
 void trace_dictionary_mark_encoded(struct trace_dictionary *d)
 {
         for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
-                d->n_encoded[i] = d->tables[i].n_items;
+                d->n_encoded[i] = d->tables[i].n_items + d->n_forgotten[i] + d->n_dropped[i];
 }
 
 /* ---- decoding ------------------------------------------------------------------------------------------ */

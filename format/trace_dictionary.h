@@ -31,6 +31,8 @@ struct error;
 struct trace_dictionary {
         struct intern tables[TRACE_TABLE_COUNT]; /* by table id - TRACE_TABLE_FIRST */
         uint32_t n_encoded[TRACE_TABLE_COUNT];   /* rows that were written already */
+        uint32_t n_forgotten[TRACE_TABLE_COUNT]; /* the first rows, which are in no memory any more */
+        uint32_t n_dropped[TRACE_TABLE_COUNT];   /* likewise; rows anywhere, whose ids are not in use */
 };
 
 /* Rows of one table that follow each other. */
@@ -137,6 +139,22 @@ const char *trace_dictionary_find_full(const struct trace_dictionary *d);
 
 /* Keeps only the last @n_rows rows of a table that was never encoded and whose ids are not in use. */
 void trace_dictionary_keep_last(struct trace_dictionary *d, enum trace_table table, uint32_t n_rows);
+
+/*
+ * trace_dictionary_forget() - keep no row of a table that was encoded already
+ * Ids go on, and those of forgotten rows must not be looked up.  For a writer that has added all rows by
+ * trace_dictionary_append_new().
+ */
+void trace_dictionary_forget(struct trace_dictionary *d, enum trace_table table);
+
+/*
+ * trace_dictionary_drop() - keep only some of the rows of a table that were encoded already
+ * @keeps:  whether a row is kept; asked once for each, in their order
+ * As trace_dictionary_forget(), for a table whose ids nothing refers to: the rows that are left are numbered
+ * anew.  Returns how many of the encoded rows are left.
+ */
+uint32_t trace_dictionary_drop(struct trace_dictionary *d, enum trace_table table,
+                               bool (*keeps)(void *context, const void *row), void *context);
 
 /*
  * trace_dictionary_lower_losses() - takes @count off the rows of LOSSES with this reason

@@ -139,7 +139,7 @@ int code_images_put(struct code_images *c, struct process_track *process, const 
 
         row.module = range.module;
         if (r == 0)
-                r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
+                r = trace_dictionary_append_new(c->recording->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
         if (r == -EOVERFLOW)
                 return 0;
         return r < 0 ? r : process_track_map(process, &range, change->time_ns);

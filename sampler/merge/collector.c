@@ -221,6 +221,7 @@ int collector_flush_tables(struct collector *m)
                 if (r < 0)
                         return r;
         }
+        written_rows_forget(&m->written, &m->recording);
         return 0;
 }
 

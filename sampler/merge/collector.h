@@ -16,6 +16,7 @@
 #include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/merge/written_rows.h"
 #include "sampler/pace/recorder_pace.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -46,6 +47,7 @@ struct collector {
         struct thread_sink sink;
         struct zone_merge zone_merge;
         struct state_keeper states;
+        struct written_rows written;
         struct region_inbox *inbox;   /* borrowed */
         uint64_t n_zones;             /* beginnings written */
         uint64_t n_others;            /* events of programs that are not about zones, written */

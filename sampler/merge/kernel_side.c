@@ -195,7 +195,7 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
         row.module = range.module;
         row.process = process->process;
         if (r == 0)
-                r = trace_dictionary_add(s->recording->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
+                r = trace_dictionary_append_new(s->recording->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
         if (r == -EOVERFLOW) {
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
@@ -274,7 +274,7 @@ static int end_thread(struct kernel_side *s, struct thread_track *thread, uint64
 static int take_exec(struct kernel_side *s, const struct perf_record *rec, struct thread_track *thread)
 {
         struct thread_track *other;
-        uint32_t at = 0;
+        size_t at = 0;
         int r = sample_stacks_close_all(s, thread->process);
 
         thread->process->is_bare = true;

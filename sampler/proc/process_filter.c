@@ -7,111 +7,64 @@
  */
 #include "sampler/proc/process_filter.h"
 
-#include "base/array.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/proc/running_process.h"
 
-#include <stdlib.h>
-
 #define ANCESTORS_MAX 64
-
-/* ---- sets ---------------------------------------------------------------------------------------------- */
-
-static void set_init(struct number_set *set)
-{
-        *set = (struct number_set){ .members = NULL };
-        intern_init(&set->numbers, sizeof(uint32_t), 0);
-}
-
-static void set_deinit(struct number_set *set)
-{
-        intern_deinit(&set->numbers);
-        free(set->members);
-        set_init(set);
-}
-
-static bool set_has(const struct number_set *set, uint32_t number)
-{
-        uint32_t id = intern_find(&set->numbers, &number, sizeof(number));
-
-        return id != 0 && set->members[id - 1];
-}
-
-static int set_add(struct number_set *set, uint32_t number)
-{
-        uint32_t id = 0;
-        int r = array_reserve(&set->members, &set->capacity, (size_t)set->numbers.n_items + 1,
-                              sizeof(*set->members));
-
-        if (r == 0)
-                r = intern_add(&set->numbers, &number, sizeof(number), &id);
-        if (r < 0)
-                return r;
-        set->members[id - 1] = true;
-        return 0;
-}
-
-static void set_remove(const struct number_set *set, uint32_t number)
-{
-        uint32_t id = intern_find(&set->numbers, &number, sizeof(number));
-
-        if (id != 0)
-                set->members[id - 1] = false;
-}
 
 /* ---- who is ours --------------------------------------------------------------------------------------- */
 
 void process_filter_init(struct process_filter *f)
 {
         *f = (struct process_filter){ .everything = false };
-        set_init(&f->pids);
-        set_init(&f->tids);
-        set_init(&f->hosts);
-        set_init(&f->own);
+        number_bitmap_init(&f->pids);
+        number_bitmap_init(&f->tids);
+        number_bitmap_init(&f->hosts);
+        number_bitmap_init(&f->own);
 }
 
 void process_filter_deinit(struct process_filter *f)
 {
-        set_deinit(&f->pids);
-        set_deinit(&f->tids);
-        set_deinit(&f->hosts);
-        set_deinit(&f->own);
+        number_bitmap_deinit(&f->pids);
+        number_bitmap_deinit(&f->tids);
+        number_bitmap_deinit(&f->hosts);
+        number_bitmap_deinit(&f->own);
 }
 
 int process_filter_add_process(struct process_filter *f, uint32_t pid)
 {
-        return set_add(&f->pids, pid);
+        return number_bitmap_add(&f->pids, pid);
 }
 
 int process_filter_add_thread(struct process_filter *f, uint32_t pid, uint32_t tid)
 {
-        int r = set_add(&f->tids, tid);
+        int r = number_bitmap_add(&f->tids, tid);
 
-        return r < 0 ? r : set_add(&f->hosts, pid);
+        return r < 0 ? r : number_bitmap_add(&f->hosts, pid);
 }
 
 int process_filter_add_own(struct process_filter *f, uint32_t pid)
 {
-        return set_add(&f->own, pid);
+        return number_bitmap_add(&f->own, pid);
 }
 
 bool process_filter_is_own(const struct process_filter *f, uint32_t pid)
 {
-        return set_has(&f->own, pid);
+        return number_bitmap_has(&f->own, pid);
 }
 
 bool process_filter_has_process(const struct process_filter *f, uint32_t pid)
 {
-        if (set_has(&f->own, pid))
+        if (number_bitmap_has(&f->own, pid))
                 return false;
-        return f->everything || set_has(&f->pids, pid) || set_has(&f->hosts, pid);
+        return f->everything || number_bitmap_has(&f->pids, pid) || number_bitmap_has(&f->hosts, pid);
 }
 
 bool process_filter_has_thread(const struct process_filter *f, uint32_t pid, uint32_t tid)
 {
-        if (set_has(&f->own, pid))
+        if (number_bitmap_has(&f->own, pid))
                 return false;
-        return f->everything || set_has(&f->pids, pid) || set_has(&f->tids, tid);
+        return f->everything || number_bitmap_has(&f->pids, pid) || number_bitmap_has(&f->tids, tid);
 }
 
 /* ---- records ------------------------------------------------------------------------------------------- */
@@ -121,19 +74,20 @@ static bool take_fork(struct process_filter *f, const struct perf_record *rec)
 {
         uint32_t parent_pid = rec->fork.parent_pid;
 
-        set_remove(&f->tids, rec->tid);
+        number_bitmap_remove(&f->tids, rec->tid);
         if (rec->pid == parent_pid)
                 return process_filter_has_thread(f, rec->pid, rec->tid);
-        set_remove(&f->pids, rec->pid);
-        set_remove(&f->hosts, rec->pid);
-        set_remove(&f->own, rec->pid);
-        if (set_has(&f->own, parent_pid)) {
-                (void)set_add(&f->own, rec->pid);
+        number_bitmap_remove(&f->pids, rec->pid);
+        number_bitmap_remove(&f->hosts, rec->pid);
+        number_bitmap_remove(&f->own, rec->pid);
+        if (number_bitmap_has(&f->own, parent_pid)) {
+                (void)number_bitmap_add(&f->own, rec->pid);
                 return false;
         }
         if (f->everything)
                 return true;
-        return !f->no_children && set_has(&f->pids, parent_pid) && set_add(&f->pids, rec->pid) == 0;
+        return !f->no_children && number_bitmap_has(&f->pids, parent_pid) &&
+               number_bitmap_add(&f->pids, rec->pid) == 0;
 }
 
 /* True for the idle task and for threads that are about to vanish, which have no number. */

@@ -12,7 +12,7 @@
 #ifndef SAMPLER_PROC_PROCESS_FILTER_H
 #define SAMPLER_PROC_PROCESS_FILTER_H
 
-#include "base/intern.h"
+#include "base/number_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,22 +20,15 @@
 
 struct perf_record;
 
-/* Numbers, some of which are members now; a number that was a member once keeps its place. */
-struct number_set {
-        struct intern numbers;
-        bool *members; /* heap, owned; by the number's id - 1 */
-        size_t capacity;
-};
-
 struct process_filter {
         bool everything;  /* all but hyprof's own: -a, and where the kernel chooses */
         bool no_children; /* child processes are not followed, but new threads are */
-        struct number_set pids;
-        struct number_set tids;  /* single threads */
-        struct number_set hosts; /* their processes, whose mappings are wanted */
-        struct number_set own;   /* hyprof's processes, never wanted */
-        uint32_t unborn_pid;     /* the command until its execve(2); 0 = there is none */
-        uint64_t n_foreign;      /* samples that were passed over */
+        struct number_bitmap pids;
+        struct number_bitmap tids;  /* single threads */
+        struct number_bitmap hosts; /* their processes, whose mappings are wanted */
+        struct number_bitmap own;   /* hyprof's processes, never wanted */
+        uint32_t unborn_pid;        /* the command until its execve(2); 0 = there is none */
+        uint64_t n_foreign;         /* samples that were passed over */
 };
 
 void process_filter_init(struct process_filter *f);

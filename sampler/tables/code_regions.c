@@ -115,11 +115,7 @@ uint32_t code_regions_generation(const struct code_regions *c, uint32_t process)
 /* The process, if it lives. */
 static struct process_track *track_of(const struct code_regions *c, uint32_t process)
 {
-        const struct trace_process *row = trace_dictionary_row(c->recording->dictionary,
-                                                               TRACE_TABLE_PROCESSES, process);
-        struct process_track *track = process_table_find_process(c->recording->processes, row->pid);
-
-        return track && track->process == process ? track : NULL;
+        return process_table_find_id(c->recording->processes, process);
 }
 
 /* ---- children ------------------------------------------------------------------------------------------ */

@@ -63,8 +63,8 @@ static void map_deinit(struct track_map *map)
 void process_table_init(struct process_table *t, struct trace_dictionary *dictionary)
 {
         *t = (struct process_table){ .dictionary = dictionary };
-        map_init(&t->processes);
-        map_init(&t->threads);
+        number_bitmap_init(&t->seen);
+        number_bitmap_init(&t->ended);
 }
 
 static void thread_free(struct thread_track *thread)
@@ -116,36 +116,48 @@ static void process_free(struct process_table *t, struct process_track *process)
 
 void process_table_deinit(struct process_table *t)
 {
-        for (uint32_t id = 1; id <= t->threads.numbers.n_items; id++)
-                thread_free(*map_slot(&t->threads, id));
-        for (uint32_t id = 1; id <= t->processes.numbers.n_items; id++)
-                process_free(t, *map_slot(&t->processes, id));
-        map_deinit(&t->threads);
-        map_deinit(&t->processes);
-        free(t->ended);
+        size_t at = 0;
+
+        for (struct thread_track *thread; (thread = number_map_next(&t->threads, &at)) != NULL;)
+                thread_free(thread);
+        at = 0;
+        for (struct process_track *process; (process = number_map_next(&t->processes, &at)) != NULL;)
+                process_free(t, process);
+        number_map_deinit(&t->threads);
+        number_map_deinit(&t->processes);
+        number_bitmap_deinit(&t->seen);
+        number_bitmap_deinit(&t->ended);
+        free(t->pids);
         free(t->listed);
 }
 
 struct process_track *process_table_find_process(const struct process_table *t, uint32_t pid)
 {
-        return map_find(&t->processes, pid);
+        return number_map_find(&t->processes, pid);
+}
+
+struct process_track *process_table_find_id(const struct process_table *t, uint32_t process)
+{
+        struct process_track *track = process > 0 && process <= t->pids_capacity
+                                              ? number_map_find(&t->processes, t->pids[process - 1])
+                                              : NULL;
+
+        return track && track->process == process ? track : NULL;
 }
 
 bool process_table_has_seen(const struct process_table *t, uint32_t pid)
 {
-        return intern_find(&t->processes.numbers, &pid, sizeof(pid)) != 0;
+        return number_bitmap_has(&t->seen, pid);
 }
 
 struct thread_track *process_table_find_thread(const struct process_table *t, uint32_t tid)
 {
-        return map_find(&t->threads, tid);
+        return number_map_find(&t->threads, tid);
 }
 
 bool process_table_has_ended(const struct process_table *t, uint32_t tid)
 {
-        uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));
-
-        return id != 0 && id <= t->ended_capacity && t->ended[id - 1];
+        return number_bitmap_has(&t->ended, tid);
 }
 
 static struct ended_thread *ended_slot(struct process_table *t, uint32_t tid)
@@ -163,24 +175,18 @@ const struct ended_thread *process_table_find_ended(const struct process_table *
         return now_ns <= ended->ended_ns + PACE_WAITS_ENDED_NS ? ended : NULL;
 }
 
-/* A thread that was recorded before has an entry already. */
-static void set_ended(const struct process_table *t, uint32_t tid, bool ended)
+/* Notes which process has the id of a new row. */
+static int note_pid(struct process_table *t, uint32_t process, uint32_t pid)
 {
-        uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));
+        size_t before = t->pids_capacity;
+        int r = array_reserve(&t->pids, &t->pids_capacity, process, sizeof(*t->pids));
 
-        if (id != 0 && id <= t->ended_capacity)
-                t->ended[id - 1] = ended;
-}
-
-/* Makes room for one more thread, which has not ended. */
-static int reserve_ended(struct process_table *t)
-{
-        size_t before = t->ended_capacity;
-        int r = array_reserve(&t->ended, &t->ended_capacity, t->threads.numbers.n_items, sizeof(*t->ended));
-
-        if (t->ended_capacity > before)
-                memset(t->ended + before, 0, t->ended_capacity - before);
-        return r;
+        if (r < 0)
+                return r;
+        if (t->pids_capacity > before)
+                memset(t->pids + before, 0, (t->pids_capacity - before) * sizeof(*t->pids));
+        t->pids[process - 1] = pid;
+        return 0;
 }
 
 static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid, uint64_t now_ns,
@@ -188,14 +194,15 @@ static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pi
 {
         struct process_track *parent = parent_pid ? process_table_find_process(t, parent_pid) : NULL;
         struct trace_process row = { .pid = pid, .parent = parent ? parent->process : 0, .start_ns = now_ns };
-        struct process_track *process;
-        void **slot;
-        int r = map_add(&t->processes, pid, &slot);
+        struct process_track *process = process_table_find_process(t, pid);
+        int r = number_bitmap_add(&t->seen, pid);
 
-        if (r < 0 || *slot) {
-                *ret_process = r < 0 ? NULL : *slot;
+        *ret_process = process;
+        if (r < 0 || process)
                 return r;
-        }
+        r = number_map_reserve(&t->processes);
+        if (r < 0)
+                return r;
         process = calloc(1, sizeof(*process));
         if (!process)
                 return -ENOMEM;
@@ -208,12 +215,15 @@ static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pi
         if (parent)
                 r = address_space_copy(&process->space, &parent->space);
         if (r == 0)
-                r = trace_dictionary_add(t->dictionary, TRACE_TABLE_PROCESSES, &row, &process->process);
+                r = trace_dictionary_append_new(t->dictionary, TRACE_TABLE_PROCESSES, &row,
+                                                &process->process);
+        if (r == 0)
+                r = note_pid(t, process->process, pid);
         if (r < 0) {
                 process_free(t, process);
                 return r;
         }
-        *slot = process;
+        number_map_put(&t->processes, pid, process);
         *ret_process = process;
         return 0;
 }
@@ -236,17 +246,14 @@ int process_table_add_born(struct process_table *t, const struct thread_birth *b
                                     .start_ns = birth->time_ns,
                                     .creator = creator_of(t, birth) };
         struct process_track *process = NULL;
-        struct thread_track *thread;
-        void **slot;
-        int r = map_add(&t->threads, birth->tid, &slot);
+        struct thread_track *thread = process_table_find_thread(t, birth->tid);
+        int r;
 
-        if (r < 0)
-                return r;
-        if (*slot) {
-                *ret_thread = *slot;
+        if (thread) {
+                *ret_thread = thread;
                 return 0;
         }
-        r = reserve_ended(t);
+        r = number_map_reserve(&t->threads);
         if (r == 0)
                 r = add_process(t, birth->pid, birth->parent_pid, birth->time_ns, &process);
         if (r < 0 || !process)
@@ -257,7 +264,7 @@ int process_table_add_born(struct process_table *t, const struct thread_birth *b
         thread->tid = birth->tid;
         thread->process = process;
         row.process = process->process;
-        r = trace_dictionary_add(t->dictionary, TRACE_TABLE_THREADS, &row, &thread->thread);
+        r = trace_dictionary_append_new(t->dictionary, TRACE_TABLE_THREADS, &row, &thread->thread);
         if (r < 0) {
                 thread_free(thread);
                 return r;
@@ -265,10 +272,10 @@ int process_table_add_born(struct process_table *t, const struct thread_birth *b
         process->n_threads++;
         process->n_threads_ever++;
         t->n_threads++;
-        set_ended(t, birth->tid, false);
+        number_bitmap_remove(&t->ended, birth->tid);
         if (ended_slot(t, birth->tid)->tid == birth->tid)
                 *ended_slot(t, birth->tid) = (struct ended_thread){ .tid = 0 };
-        *slot = thread;
+        number_map_put(&t->threads, birth->tid, thread);
         *ret_thread = thread;
         return 0;
 }
@@ -284,14 +291,11 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
 }
 
 struct thread_track *process_table_next_thread(const struct process_table *t,
-                                               const struct process_track *process, uint32_t *at)
+                                               const struct process_track *process, size_t *at)
 {
-        while (*at < t->threads.numbers.n_items) {
-                struct thread_track *thread = *map_slot(&t->threads, ++*at);
-
-                if (thread && thread->process == process)
+        for (struct thread_track *thread; (thread = number_map_next(&t->threads, at)) != NULL;)
+                if (thread->process == process)
                         return thread;
-        }
         return NULL;
 }
 
@@ -336,7 +340,7 @@ int process_table_add_fiber(struct process_table *t, struct process_track *proce
         if (!fiber)
                 return -ENOMEM;
         fiber->process = process;
-        r = trace_dictionary_add(t->dictionary, TRACE_TABLE_THREADS, &row, &fiber->thread);
+        r = trace_dictionary_append_new(t->dictionary, TRACE_TABLE_THREADS, &row, &fiber->thread);
         if (r < 0) {
                 thread_free(fiber);
                 return r;
@@ -378,20 +382,21 @@ uint32_t process_table_forget_thread(struct process_table *t, struct thread_trac
         struct process_track *process = thread->process;
         uint32_t pid = process->pid;
 
-        set_ended(t, thread->tid, true);
+        (void)number_bitmap_add(&t->ended,
+                                thread->tid); /* without memory a late record makes it known again */
         *ended_slot(t, thread->tid) = (struct ended_thread){ .pid = pid,
                                                              .tid = thread->tid,
                                                              .thread = thread->thread,
                                                              .name = thread->name,
                                                              .ended_ns = thread->last_ns };
-        map_remove(&t->threads, thread->tid);
+        number_map_remove(&t->threads, thread->tid);
         if (map_find(&process->own_threads, thread->own_tid) == thread)
                 map_remove(&process->own_threads, thread->own_tid);
         thread_free(thread);
         t->n_threads--;
         if (--process->n_threads > 0)
                 return 0;
-        map_remove(&t->processes, pid);
+        number_map_remove(&t->processes, pid);
         process_free(t, process);
         return pid;
 }
@@ -410,11 +415,11 @@ static void visit_all(const struct track_map *tracks,
 void process_table_visit(const struct process_table *t,
                          void (*visit)(void *context, const struct thread_track *track), void *context)
 {
-        visit_all(&t->threads, visit, context);
-        for (uint32_t id = 1; id <= t->processes.numbers.n_items; id++) {
-                const struct process_track *process = *map_slot(&t->processes, id);
+        size_t at = 0;
 
-                if (process)
-                        visit_all(&process->fibers, visit, context);
-        }
+        for (struct thread_track *thread; (thread = number_map_next(&t->threads, &at)) != NULL;)
+                visit(context, thread);
+        at = 0;
+        for (struct process_track *process; (process = number_map_next(&t->processes, &at)) != NULL;)
+                visit_all(&process->fibers, visit, context);
 }

@@ -11,6 +11,7 @@
 #define SAMPLER_TRACKS_PROCESS_TABLE_H
 
 #include "base/intern.h"
+#include "base/number_map.h"
 #include "sampler/pace/recorder_pace.h"
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/thread_track.h"
@@ -22,7 +23,7 @@
 #define PROCESS_TABLE_FIBERS_MAX (UINT32_C(1) << 18) /* of all processes that live */
 #define PROCESS_TABLE_ENDED      1024                /* threads that ended last; a power of two */
 
-/* Finds the track that has a number now: the numbers of ended threads and processes are used again. */
+/* Finds the track that has a number now, of the few of one process. */
 struct track_map {
         struct intern numbers;
         void **tracks; /* heap, owned; by the id in `numbers` - 1; NULL = no track has the number now */
@@ -73,11 +74,12 @@ struct ended_thread {
 };
 
 struct process_table {
-        struct trace_dictionary *dictionary; /* borrowed */
-        struct track_map processes, threads;
-        /* heap, owned: by the id of a thread's number - 1: the thread was recorded and has ended */
-        bool *ended;
-        size_t ended_capacity;
+        struct trace_dictionary *dictionary;  /* borrowed */
+        struct number_map processes, threads; /* tracks by the number that they have now */
+        struct number_bitmap seen;            /* numbers of processes that were ever recorded */
+        struct number_bitmap ended;           /* numbers of threads that were recorded and have ended */
+        uint32_t *pids; /* heap, owned: by the id in PROCESSES - 1; rows may be forgotten once written */
+        size_t pids_capacity;
         struct ended_thread last_ended[PROCESS_TABLE_ENDED]; /* by the low bits of the number */
         struct thread_track **listed;                        /* heap, owned: threads with pending events */
         size_t n_listed, listed_capacity;
@@ -99,6 +101,9 @@ int process_track_exec(struct process_track *process, uint64_t time_ns);
 /* The track of a number, or NULL. */
 struct process_track *process_table_find_process(const struct process_table *t, uint32_t pid);
 struct thread_track *process_table_find_thread(const struct process_table *t, uint32_t tid);
+
+/* The process with this id in PROCESSES, if it lives, or NULL. */
+struct process_track *process_table_find_id(const struct process_table *t, uint32_t process);
 
 /* True if a process with this number was ever recorded, whether it lives or not. */
 bool process_table_has_seen(const struct process_table *t, uint32_t pid);
@@ -134,7 +139,7 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
 
 /* The next thread of a process, from *@at on, which is 0 at first; NULL after the last. */
 struct thread_track *process_table_next_thread(const struct process_table *t,
-                                               const struct process_track *process, uint32_t *at);
+                                               const struct process_track *process, size_t *at);
 
 /*
  * Finds the thread that has this number in the PID namespace of its process, if that is not ours; NULL =

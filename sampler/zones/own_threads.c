@@ -14,7 +14,8 @@ static int ask_proc(const struct process_table *table, const struct process_trac
                     struct zone_region *region, unsigned *n_left)
 {
         struct thread_track *thread;
-        uint32_t at = 0, own_tid;
+        uint32_t own_tid;
+        size_t at = 0;
         int r = 0;
 
         while (r == 0 && (thread = process_table_next_thread(table, process, &at)) != NULL) {

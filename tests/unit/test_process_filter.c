@@ -165,8 +165,8 @@ START_TEST(test_bounded)
                 ck_assert(!forks(OTHER, pid, pid));
                 ck_assert(!takes_sample(pid, pid));
         }
-        ck_assert_uint_eq(f.pids.numbers.n_items, 1);
-        ck_assert_uint_eq(f.own.numbers.n_items, 1);
+        ck_assert_uint_eq(f.pids.pages.n_items, 1);
+        ck_assert_uint_eq(f.own.pages.n_items, 1);
         ck_assert_uint_eq(f.n_foreign, 2000);
 }
 END_TEST

@@ -601,6 +601,92 @@ START_TEST(test_many_rows_go_into_several_bodies)
 }
 END_TEST
 
+/* A writer may forget what it has written: the ids go on, and a reader has all rows. */
+START_TEST(test_written_rows_are_forgotten)
+{
+        struct trace_dictionary from, to;
+        uint32_t id;
+
+        trace_dictionary_init(&from, 150); /* a limit of what is in memory */
+        trace_dictionary_init(&to, 0);
+        for (uint32_t i = 1; i <= 1000; i++) {
+                const struct trace_process row = { .pid = 7 * i };
+
+                ck_assert_int_eq(trace_dictionary_append_new(&from, TRACE_TABLE_PROCESSES, &row, &id), 0);
+                ck_assert_uint_eq(id, i);
+                if (i % 100 == 0) {
+                        trace_dictionary_forget(&from, TRACE_TABLE_PROCESSES); /* of the round before */
+                        ck_assert_uint_eq(from.tables[TRACE_TABLE_PROCESSES - TRACE_TABLE_FIRST].n_items,
+                                          100);
+                        ck_assert_uint_eq(trace_dictionary_count_new(&from), 100);
+                        send_all(&from, &to);
+                        trace_dictionary_forget(&from, TRACE_TABLE_PROCESSES);
+                }
+        }
+        ck_assert_uint_eq(trace_dictionary_count(&from, TRACE_TABLE_PROCESSES), 1000);
+        ck_assert_uint_eq(trace_dictionary_count_new(&from), 0);
+        ck_assert_uint_eq(trace_dictionary_count(&to, TRACE_TABLE_PROCESSES), 1000);
+        for (uint32_t i = 1; i <= 1000; i++) {
+                const struct trace_process *row = trace_dictionary_row(&to, TRACE_TABLE_PROCESSES, i);
+
+                ck_assert_uint_eq(row->pid, 7 * i);
+        }
+        trace_dictionary_deinit(&from);
+        trace_dictionary_deinit(&to);
+}
+END_TEST
+
+static bool keeps_every_tenth(void *context, const void *row)
+{
+        unsigned *n_asked = context;
+
+        ++*n_asked;
+        return ((const struct trace_mapping *)row)->start_avma % 10 == 0;
+}
+
+/* Likewise for rows anywhere in a table whose ids are not in use. */
+START_TEST(test_written_rows_are_dropped)
+{
+        struct trace_dictionary from, to;
+        const struct trace_process process = { .pid = 1 };
+        const struct trace_module module = { .kind = TRACE_MODULE_ANONYMOUS, .process = 1 };
+        unsigned n_asked = 0;
+        uint32_t id;
+
+        trace_dictionary_init(&from, 0);
+        trace_dictionary_init(&to, 0);
+        ck_assert_int_eq(trace_dictionary_add(&from, TRACE_TABLE_PROCESSES, &process, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add(&from, TRACE_TABLE_MODULES, &module, &id), 0);
+        for (uint32_t i = 1; i <= 1000; i++) {
+                const struct trace_mapping row = { .start_avma = i, .process = 1, .module = 1 };
+
+                ck_assert_int_eq(trace_dictionary_append_new(&from, TRACE_TABLE_MAPPINGS, &row, &id), 0);
+                if (i % 200 == 100)
+                        send_all(&from, &to);
+                if (i % 200 == 0)
+                        (void)trace_dictionary_drop(&from, TRACE_TABLE_MAPPINGS, keeps_every_tenth, &n_asked);
+        }
+        /* Those that were not sent yet are all there: 901 to 1,000. */
+        ck_assert_uint_eq(trace_dictionary_count_new(&from), 100);
+        ck_assert_uint_eq(trace_dictionary_count(&from, TRACE_TABLE_MAPPINGS), 90 + 100);
+        ck_assert_uint_eq(n_asked, 100 + 210 + 230 + 250 + 270);
+        send_all(&from, &to);
+        ck_assert_uint_eq(trace_dictionary_drop(&from, TRACE_TABLE_MAPPINGS, keeps_every_tenth, &n_asked),
+                          100);
+        for (uint32_t i = 1; i <= 1000; i++) {
+                const struct trace_mapping *row = trace_dictionary_row(&to, TRACE_TABLE_MAPPINGS, i);
+
+                ck_assert_uint_eq(row->start_avma, i);
+                if (i > 100)
+                        continue;
+                row = trace_dictionary_row(&from, TRACE_TABLE_MAPPINGS, i);
+                ck_assert_uint_eq(row->start_avma, UINT64_C(10) * i);
+        }
+        trace_dictionary_deinit(&from);
+        trace_dictionary_deinit(&to);
+}
+END_TEST
+
 /* The longest string that is taken still goes into one body. */
 START_TEST(test_longest_strings)
 {
