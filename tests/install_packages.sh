@@ -15,7 +15,8 @@ packages_of() {
                     debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace postgresql libomp-dev libtbb-dev man-db mandoc bash-completion zsh fish \
                     golang-go protobuf-compiler valgrind cmake meson chromium firefox-esr nodejs musl-tools \
                     $(packages_of wheel) python3-venv python3-pytest python3-greenlet python3-numpy python3-flask python3-coverage \
-                    openssh-server openssh-client liblua5.4-dev" ;;
+                    openssh-server openssh-client liblua5.4-dev \
+                    libegl-dev libgl-dev libopengl-dev libegl-mesa0 libgl1-mesa-dri libvulkan-dev mesa-vulkan-drivers" ;;
         mpi)   echo mpich libmpich-dev ;;
         wheel) echo python3-setuptools python3-wheel python3-pip ;;
         # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.

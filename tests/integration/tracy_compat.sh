@@ -289,7 +289,7 @@ run-time frames|2|0x2|0x0" "$(rows_of cpp plot name "format flags color" | sort)
 holds "C++: about the program" same "program|tracy workload
 |version 3" "$(rows_of cpp program_info "key value" "" | sort)"
 holds "C++: what is not recorded is counted, and nothing is lost" same "NO_PICTURES 1
-NO_DEVICE_ZONES 1
+NO_DEVICE_ZONES 2
 NO_EVENTS 5" "$(lost cpp)"
 holds "C++: the trace is whole" is_whole cpp
 

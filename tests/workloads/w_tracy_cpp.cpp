@@ -14,7 +14,6 @@
 #include <tracy/TracyD3D12.hpp>
 #include <tracy/TracyOpenCL.hpp>
 #include <tracy/TracyOpenGL.hpp>
-#include <tracy/TracyVulkan.hpp>
 #include <tracy/TracyWebGPU.hpp>
 
 #include <atomic>
@@ -382,9 +381,6 @@ static void gpu()
         TracyGpuContext;
         TracyGpuZone("nothing");
         TracyGpuCollect;
-        TracyVkCtx vulkan = TracyVkContext(0, 0, 0, 0);
-        TracyVkZone(vulkan, 0, "nothing");
-        TracyVkDestroy(vulkan);
         TracyCLCtx opencl = TracyCLContext(0, 0);
         TracyCLZone(opencl, "nothing");
         TracyD3D11Ctx d3d11 = TracyD3D11Context(0, 0);
@@ -392,7 +388,7 @@ static void gpu()
         TracyWebGPUCtx webgpu = TracyWebGPUContext(0, 0, 0);
         auto cuda = TracyCUDAContext();
         TracyCUDACollect(cuda);
-        n_done += !vulkan && !opencl && !d3d11 && !d3d12 && !webgpu && cuda == nullptr;
+        n_done += !opencl && !d3d11 && !d3d12 && !webgpu && cuda == nullptr;
 }
 
 int main()
