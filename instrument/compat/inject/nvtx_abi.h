@@ -96,7 +96,7 @@ typedef void nvtx_function(void);
 
 struct nvtx_callbacks {
         size_t size_bytes;
-        int (*get_table)(uint32_t module, nvtx_function ***ret_slots, unsigned *ret_n_slots);
+        int (*get_table)(uint32_t module, nvtx_function ****ret_slots, unsigned *ret_n_slots);
 };
 
 typedef const void *nvtx_get_export_table(uint32_t table);

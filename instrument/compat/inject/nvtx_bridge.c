@@ -486,7 +486,7 @@ static nvtx_function *const core2[] = {
 static bool fill(const struct nvtx_callbacks *callbacks, uint32_t module, nvtx_function *const *functions,
                  unsigned n_functions)
 {
-        nvtx_function **slots = NULL, **slot;
+        nvtx_function ***slots = NULL, **slot;
         unsigned n_slots = 0;
 
         if (!callbacks->get_table(module, &slots, &n_slots) || !slots)
