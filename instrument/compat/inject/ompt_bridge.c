@@ -16,29 +16,29 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES 512
+#define NAME_BYTES    512
+#define RECENT_THINGS 512
 
-/* A parallel region of the source; lives as long as the process. */
-struct omp_region {
-        struct hyprof_location *parallel; /* of the thread that begins it */
-        struct hyprof_location *team;     /* of each thread in it */
-};
-
-struct omp_lock {
+/*
+ * A place in the program, a parallel region, or a lock; lives as long as the process.  Threads look them up
+ * all the time, so those that were found lately are found without a lock.
+ */
+struct omp_thing {
+        struct word_key key;              /* an address or a number, and what it is of */
+        struct hyprof_location *location; /* of a region: of the thread that begins it */
+        struct hyprof_location *team;     /* of each thread in a region */
         struct hyprof_lock lock;
 };
 
-static struct word_map regions;  /* address -> struct omp_region */
-static struct word_map places;   /* kind and address -> struct hyprof_location */
-static struct word_map locks;    /* wait id -> struct omp_lock */
-static const void *runtime_base; /* of the library that reports; NULL = none */
-static unsigned n_workers;       /* atomic; that were started */
+static struct word_map things;
+static struct omp_thing *recent[RECENT_THINGS]; /* atomic */
+static const void *runtime_base;                /* of the library that reports; NULL = none */
+static unsigned n_workers;                      /* atomic; that were started */
 
 /* Tags of ranges whose ends do not say which one ends; only the addresses count. */
-static const char parallel_tag[8], team_tag[8], wait_tag[8], work_tag[8];
+static const char parallel_tag[8], team_tag[8], wait_tag[8], work_tag[8], lock_tag[8];
 
 /* A region that this thread is about to begin, whose name has not come yet. */
 static _Thread_local const void *unnamed_address __attribute__((tls_model("initial-exec")));
@@ -55,7 +55,35 @@ bool ompt_bridge_covers(const void *address)
         return runtime_base && base_of(address) == runtime_base;
 }
 
-/* ---- places in the program ----------------------------------------------------------------------------- */
+/* ---- what is known of the program ---------------------------------------------------------------------- */
+
+static struct omp_thing **recent_place(struct word_key key)
+{
+        return &recent[((key.a ^ key.b << 7) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % RECENT_THINGS];
+}
+
+static struct omp_thing *find_thing(struct word_key key)
+{
+        struct omp_thing **place = recent_place(key), *thing = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+
+        if (thing && thing->key.a == key.a && thing->key.b == key.b)
+                return thing;
+        thing = word_map_find(&things, key);
+        if (thing)
+                __atomic_store_n(place, thing, __ATOMIC_RELEASE);
+        return thing;
+}
+
+/* Returns what is known by then, perhaps by another thread; NULL for a lack of memory. */
+static struct omp_thing *add_thing(const struct omp_thing *thing)
+{
+        struct omp_thing *copy = inject_allocate(sizeof(*copy));
+
+        if (!copy)
+                return NULL;
+        *copy = *thing;
+        return word_map_keep(&things, copy->key, copy);
+}
 
 /* "module+0x1234", or the function if the module exports it. */
 static struct hyprof_location *make_location(const char *what, const void *address)
@@ -74,49 +102,42 @@ static struct hyprof_location *make_location(const char *what, const void *addre
                                   0, 0, 0);
 }
 
-/* Known ones are found by their address, and by that of the literal @what. */
+/* @what: a literal, known by its address */
 static struct hyprof_location *location_of(const char *what, const void *address)
 {
-        struct word_key key = { (uintptr_t)address, (uintptr_t)what };
-        struct hyprof_location *location;
+        struct omp_thing thing = { .key = { (uintptr_t)address, (uintptr_t)what } };
+        const struct omp_thing *known;
 
         if (!HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
                 return NULL;
-        location = word_map_find(&places, key);
-        if (!location) {
-                location = make_location(what, address);
-                if (location)
-                        (void)word_map_put(&places, key, location);
-        }
-        return location;
+        known = find_thing(thing.key);
+        if (known)
+                return known->location;
+        thing.location = make_location(what, address);
+        if (thing.location)
+                (void)add_thing(&thing);
+        return thing.location;
 }
 
 /* ---- regions ------------------------------------------------------------------------------------------- */
 
-static struct omp_region *add_region(const void *address, struct hyprof_location *parallel,
-                                     struct hyprof_location *team)
+static struct word_key key_of_region(const void *address)
 {
-        struct omp_region *region = parallel && team ? malloc(sizeof(*region)) : NULL;
-        struct omp_region *kept;
-
-        if (!region)
-                return NULL;
-        *region = (struct omp_region){ .parallel = parallel, .team = team };
-        kept = word_map_keep(&regions, (struct word_key){ .a = (uintptr_t)address }, region);
-        if (kept != region)
-                free(region);
-        return kept;
+        return (struct word_key){ (uintptr_t)address, (uintptr_t)parallel_tag };
 }
 
-static struct omp_region *find_region(const void *address)
+static const struct omp_thing *add_region(const void *address, struct hyprof_location *parallel,
+                                          struct hyprof_location *team)
 {
-        return word_map_find(&regions, (struct word_key){ .a = (uintptr_t)address });
+        const struct omp_thing region = { .key = key_of_region(address), .location = parallel, .team = team };
+
+        return parallel && team ? add_thing(&region) : NULL;
 }
 
-static void begin_region(const struct omp_region *region)
+static void begin_region(const struct omp_thing *region)
 {
         unnamed_address = NULL;
-        (void)range_stack_begin((uintptr_t)parallel_tag, region ? region->parallel : NULL);
+        (void)range_stack_begin((uintptr_t)parallel_tag, region ? region->location : NULL);
 }
 
 void ompt_bridge_name_region(const char *domain)
@@ -142,7 +163,7 @@ static void begin_unnamed(void)
 static void parallel_begin(union ompt_data *task, const void *frame, union ompt_data *parallel,
                            unsigned n_wanted, int flags, const void *address)
 {
-        const struct omp_region *region;
+        const struct omp_thing *region;
 
         (void)task;
         (void)frame;
@@ -150,7 +171,7 @@ static void parallel_begin(union ompt_data *task, const void *frame, union ompt_
         (void)flags;
         begin_unnamed();
         parallel->value = (uintptr_t)address;
-        region = find_region(address);
+        region = find_thing(key_of_region(address));
         if (region || !HYPROF_WANTED_(HYPROF_FAMILY_ZONES_) || !address)
                 begin_region(region);
         else
@@ -170,7 +191,7 @@ static void parallel_end(union ompt_data *parallel, union ompt_data *task, int f
 static void implicit_task(enum ompt_endpoint endpoint, union ompt_data *parallel, union ompt_data *task,
                           unsigned n_threads, unsigned index, int flags)
 {
-        const struct omp_region *region;
+        const struct omp_thing *region;
 
         (void)n_threads;
         (void)index;
@@ -183,7 +204,7 @@ static void implicit_task(enum ompt_endpoint endpoint, union ompt_data *parallel
         begin_unnamed();
         if (task)
                 task->value = 0;
-        region = parallel ? find_region(parallel->pointer) : NULL;
+        region = parallel ? find_thing(key_of_region(parallel->pointer)) : NULL;
         (void)range_stack_begin((uintptr_t)team_tag, region ? region->team : NULL);
 }
 
@@ -282,23 +303,19 @@ static struct hyprof_lock *find_lock(int kind, uint64_t id)
 {
         static const char *const names[] = { "omp lock",      "omp lock",     "omp lock",   "omp nest lock",
                                              "omp nest lock", "omp critical", "omp atomic", "omp ordered" };
-        struct word_key key = { .a = id };
-        struct omp_lock *lock, *kept;
+        struct omp_thing thing = { .key = { id, (uintptr_t)lock_tag } };
+        struct omp_thing *known;
 
         if (!HYPROF_WANTED_(HYPROF_FAMILY_LOCKS_))
                 return NULL;
-        lock = word_map_find(&locks, key);
-        if (lock)
-                return &lock->lock;
-        lock = malloc(sizeof(*lock));
-        if (!lock)
-                return NULL;
-        hyprof_lock_init(&lock->lock, &(struct hyprof_location)HYPROF_NAME(
-                                              names[kind >= 0 && kind <= OMPT_MUTEX_ORDERED ? kind : 0]));
-        kept = word_map_keep(&locks, key, lock);
-        if (kept != lock)
-                free(lock);
-        return kept ? &kept->lock : NULL;
+        known = find_thing(thing.key);
+        if (!known) {
+                hyprof_lock_init(&thing.lock,
+                                 &(struct hyprof_location)HYPROF_NAME(
+                                         names[kind >= 0 && kind <= OMPT_MUTEX_ORDERED ? kind : 0]));
+                known = add_thing(&thing);
+        }
+        return known ? &known->lock : NULL;
 }
 
 static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t id, const void *address)
