@@ -7,8 +7,8 @@
  * perf writes what is in each CPU's ring, then a mark, and again: when it marks, nothing older than the
  * newest record of the round before can still come.  Memory: the records of two rounds, at most
  * PERF_QUEUE_BYTES_MAX; of a longer round the older half goes on as if there were a mark.  Files that another
- * program put in order have no marks: as long as all is in order, PERF_QUEUE_IN_ORDER_BYTES_MAX, which is more
- * than rings of the usual length hold.  Not thread-safe.
+ * program put in order have no marks: as long as all is in order, PERF_QUEUE_IN_ORDER_BYTES_MAX, which is
+ * more than rings of the usual length hold.  Not thread-safe.
  */
 #ifndef IMPORT_PERF_QUEUE_H
 #define IMPORT_PERF_QUEUE_H

@@ -98,7 +98,7 @@ START_TEST(test_blocks_count)
 }
 END_TEST
 
-/* Loop test: whether the file has marks, as perf writes them, or an older record once: then rings are large. */
+/* Loop test: the file has marks, as perf writes them, or not, or an older record: then rings are large. */
 START_LOOP_TEST(test_a_file_in_order_takes_less, 0, 3)
 {
         static uint8_t body[LONGEST_MAX];
