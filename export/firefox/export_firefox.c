@@ -362,6 +362,15 @@ static int find_lane(struct firefox_profile *p, const struct device_zone *zone, 
         return r;
 }
 
+/* How exact the places of the zones of a device are. */
+static struct text_view words_of_clock(const struct firefox_profile *p, uint32_t device,
+                                       char words[CLOCK_FIT_WORDS_BYTES])
+{
+        const char *text = clock_fit_words(&p->devices->zones.clocks.clocks[device - 1].fit, words);
+
+        return (struct text_view){ text, strlen(text) };
+}
+
 /* A device zone is a marker of the thread that handed the work over. */
 static int take_device_zone(void *context, const struct device_zone *zone, const struct device_place *place,
                             struct error *err)
@@ -378,6 +387,7 @@ static int take_device_zone(void *context, const struct device_zone *zone, const
                 .has_key = device_zone_has_key(zone),
         };
         struct text_view name = trace_dictionary_text(d, device->name);
+        char words[CLOCK_FIT_WORDS_BYTES];
         int r = offer(p, &marker);
 
         (void)place; /* the Firefox Profiler finds rows for markers that cross by itself */
@@ -392,6 +402,8 @@ static int take_device_zone(void *context, const struct device_zone *zone, const
                 r = find_string(p, trace_dictionary_text(d, zone->space), &marker.key_kind);
         if (r == 0)
                 r = find_string(p, trace_dictionary_text(d, zone->text), &marker.text);
+        if (r == 0)
+                r = find_string(p, words_of_clock(p, zone->device, words), &marker.placed);
         if (r < 0)
                 return no_memory(err, r);
         return add_marker(p, zone->thread, &marker, export_frames_zone_name(d, zone->location), err);

@@ -70,10 +70,15 @@ static void write_schemas(struct json_out *j)
                 { NULL, NULL, NULL },
         };
         static const struct marker_field device_fields[] = {
-                { "device", "Device", "unique-string" },        { "lane", "Lane", "integer" },
-                { "track", "Track", "unique-string" },          { "key", "Key", "integer" },
-                { "key_kind", "Kind of key", "unique-string" }, { "text", "Text", "unique-string" },
-                { "source", "Source", "unique-string" },        { NULL, NULL, NULL },
+                { "device", "Device", "unique-string" },
+                { "lane", "Lane", "integer" },
+                { "track", "Track", "unique-string" },
+                { "key", "Key", "integer" },
+                { "key_kind", "Kind of key", "unique-string" },
+                { "text", "Text", "unique-string" },
+                { "placed", "Clock", "unique-string" },
+                { "source", "Source", "unique-string" },
+                { NULL, NULL, NULL },
         };
         static const struct marker_field no_fields[] = { { NULL, NULL, NULL } };
 

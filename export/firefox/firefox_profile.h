@@ -166,7 +166,7 @@ struct firefox_marker {
         uint32_t severity; /* MESSAGE */
         uint32_t device;   /* DEVICE: its name, string's index */
         uint32_t lane;     /* DEVICE */
-        uint32_t track, key_kind, text, unused; /* DEVICE: string's index + 1; 0 = none */
+        uint32_t track, key_kind, text, placed; /* DEVICE: string's index + 1; 0 = none */
         uint32_t stack;                         /* MESSAGE: row, counted from 1; 0 = none */
         uint8_t has_value, is_instant, is_unclosed, has_key;
 };

@@ -319,6 +319,8 @@ static void write_device_data(struct firefox_profile *p, const struct firefox_ma
                 json_out_pair_id(&p->json, "key", marker->key);
         if (marker->key_kind != 0)
                 json_out_pair_number(&p->json, "key_kind", marker->key_kind - 1);
+        if (marker->placed != 0)
+                json_out_pair_number(&p->json, "placed", marker->placed - 1);
         if (marker->text != 0)
                 json_out_pair_number(&p->json, "text", marker->text - 1);
         if (marker->place != 0)

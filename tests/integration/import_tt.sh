@@ -4,7 +4,7 @@
 set -u
 . tests/tap.sh
 need jq sqlite3 python3
-plan 24
+plan 25
 root=$PWD
 data=$root/tests/data/import/tt
 cd "$TMPDIR" || exit 2
@@ -72,8 +72,11 @@ holds "a counter that was set back: SQLite has both stretches" same "2 149|100" 
 words="placed within [0-9.]* us, 2 epochs"
 "$HYPROF" export perfetto -q reset.hyp -o reset.perfetto
 "$HYPROF" export chrome -q reset.hyp -o reset.json
+"$HYPROF" export firefox -q reset.hyp -o reset.firefox
 said() { "$HYPROF" report --devices reset.hyp | grep -q "$words" && grep -aq "hyprof device; $words" reset.perfetto && grep -q "\"clock\":\"$words\"" reset.json; }
 holds "report, Perfetto and Chrome say so" said
+holds "Firefox: at each zone, how exact it is" same "2 true" "$(zcat -f reset.firefox | jq -r '(.shared.stringArray // .threads[0].stringArray) as $s |
+        [.threads[].markers.data[] | select(.type? == "Device") | $s[.placed]] | unique | "\(length) \(any(test("^placed within [0-9.]* us, 2 epochs$")))"')"
 back() { "$HYPROF" import -q reset.perfetto -o back.hyp && "$HYPROF" report --devices --json back.hyp | jq -e '.devices.rows | length == 2'; }
 holds "and the words are read back" back
 
