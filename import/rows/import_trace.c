@@ -437,8 +437,13 @@ _Static_assert((int)IMPORT_VALUE_DOUBLE == (int)TRACE_VALUE_DOUBLE &&
 
 static void count_place(struct import_rows *rows, const struct import_record *record, struct placed_times at)
 {
+        const struct import_clocks *clocks = &rows->clocks;
+        uint64_t bound_ns = clocks->clocks[rows->tracks[record->track - 1].clock - 1].line.bound_ns;
         struct import_sums *sums = &rows->sums;
 
+        /* A reader of the trace places ticks by all readings: up to the bound before this place. */
+        if (sums->first_ns == 0 && bound_ns != IMPORT_BOUND_UNKNOWN && bound_ns < at.begin_ns)
+                sums->first_ns = at.begin_ns - bound_ns;
         if (sums->first_ns == 0)
                 sums->first_ns = at.begin_ns;
         if (at.end_ns > sums->last_ns)

@@ -4,7 +4,7 @@
 set -u
 . tests/tap.sh
 need jq sqlite3 python3
-plan 25
+plan 26
 root=$PWD
 data=$root/tests/data/import/tt
 cd "$TMPDIR" || exit 2
@@ -85,7 +85,6 @@ mkdir touch
 zstd -qdc "$data/sync_device_info.csv.zst" >touch/sync_device_info.csv
 {
         head -n 2 reset/profile_log_device.csv
-        echo 0,1,1,BRISC,1,2170899000000,0,1024,,,FIRST,TS_EVENT,49,b.cc,
         for i in {0..39}; do
                 begin=$((2170900000000 + i * 1777777))
                 printf '0,1,1,BRISC,1,%d,0,1024,,,TOUCHING,%s,49,b.cc,\n' $begin ZONE_START $((begin + 1777777)) ZONE_END
@@ -96,6 +95,7 @@ zstd -qdc "$data/sync_device_info.csv.zst" >touch/sync_device_info.csv
 rounded() { sqlite3 touch.db "SELECT count(*), sum(next < end_ns) > 3 FROM (SELECT end_ns, lead(begin_ns) OVER (ORDER BY begin_ns) next FROM device_spans)"; }
 holds "rounded ends of zones that touch are beyond the next begin now and then" same "40|1" "$(rounded)"
 "$HYPROF" export chrome -q touch.hyp -o touch.json
+holds "none begins before the trace" same 0 "$(sqlite3 touch.db "SELECT sum(end_ns - begin_ns != duration_ns) FROM device_spans")"
 holds "all the same they are on one track, and none overlaps" same "1 40 0" "$(jq -r '[.traceEvents[] | select(.ph == "X" and .cat == "device")] | sort_by(.ts) as $x |
         [range(1; length) | select($x[.].ts * 1000 - ($x[. - 1].ts + $x[. - 1].dur) * 1000 < -0.5)] as $over |
         "\(map(.tid) | unique | length) \(length) \($over | length)"' touch.json)"
