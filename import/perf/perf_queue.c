@@ -81,6 +81,19 @@ static void sort(struct perf_queue *q)
         q->is_unsorted = false;
 }
 
+/* Without marks: lets those go on that are so old that no record was ever as late.  A few are not worth it. */
+static void leave_old(struct perf_queue *q)
+{
+        const uint64_t late = q->latest > q->newest / 2 ? q->newest : 2 * q->latest;
+        size_t n;
+
+        sort(q);
+        n = array_count_to(q->items, q->n, sizeof(*q->items), offsetof(struct perf_queued, time),
+                           q->newest - late);
+        q->n_ready = n < q->n / 8 ? 0 : n < q->n / 2 ? n : q->n / 2;
+        q->next_bytes = q->n_ready == 0 ? q->n_bytes + PERF_QUEUE_NO_MARK_BYTES / 2 : 0;
+}
+
 int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, uint64_t time)
 {
         struct perf_queue_block *block;
@@ -99,15 +112,18 @@ int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, u
         block->n_records++;
         item.record.body = body;
         q->is_unsorted = q->is_unsorted || (q->n > 0 && time < q->items[q->n - 1].time);
-        q->has_rings = q->has_rings || q->is_unsorted;
         q->items[q->n++] = item;
         q->n_added++;
         q->n_bytes += sizeof(item);
         if (time > q->newest)
                 q->newest = time;
-        if (q->n_bytes > (q->has_rings ? PERF_QUEUE_BYTES_MAX : PERF_QUEUE_IN_ORDER_BYTES_MAX)) {
+        else if (q->newest - time > q->latest)
+                q->latest = q->newest - time;
+        if (q->n_bytes > PERF_QUEUE_BYTES_MAX) {
                 sort(q);
                 q->n_ready = q->n / 2;
+        } else if (!q->has_marks && q->n_bytes > PERF_QUEUE_NO_MARK_BYTES && q->n_bytes > q->next_bytes) {
+                leave_old(q);
         }
         return 0;
 }
@@ -115,7 +131,7 @@ int perf_queue_add(struct perf_queue *q, const struct perf_raw_record *record, u
 void perf_queue_mark(struct perf_queue *q, bool is_end)
 {
         sort(q);
-        q->has_rings = true;
+        q->has_marks = true;
         q->n_ready = is_end ? q->n
                             : array_count_to(q->items, q->n, sizeof(*q->items),
                                              offsetof(struct perf_queued, time), q->limit);

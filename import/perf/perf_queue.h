@@ -7,16 +7,16 @@
  * perf writes what is in each CPU's ring, then a mark, and again: when it marks, nothing older than the
  * newest record of the round before can still come.  Memory: the records of two rounds, at most
  * PERF_QUEUE_BYTES_MAX; of a longer round the older half goes on as if there were a mark.  Files that another
- * program put in order have no marks: as long as all is in order, PERF_QUEUE_IN_ORDER_BYTES_MAX, which is
- * more than rings of the usual length hold.  Not thread-safe.
+ * program wrote have no marks, and are more or less in order: from PERF_QUEUE_NO_MARK_BYTES on, records go on
+ * that are older than the newest by twice as much as any record was late so far.  Not thread-safe.
  */
 #ifndef IMPORT_PERF_QUEUE_H
 #define IMPORT_PERF_QUEUE_H
 
 #include "import/perf/perf_file.h"
 
-#define PERF_QUEUE_BYTES_MAX          ((size_t)256 << 20)
-#define PERF_QUEUE_IN_ORDER_BYTES_MAX ((size_t)64 << 20)
+#define PERF_QUEUE_BYTES_MAX     ((size_t)256 << 20)
+#define PERF_QUEUE_NO_MARK_BYTES ((size_t)64 << 20)
 
 #define PERF_QUEUE_BLOCK_BYTES (((size_t)2 << 20) - 3 * sizeof(size_t)) /* a block is one large page */
 
@@ -39,7 +39,9 @@ struct perf_queue {
         struct perf_queued *items; /* heap */
         size_t n, capacity;
         bool is_unsorted;
-        bool has_rings;          /* there was a mark, or a record that is older than the one before it */
+        bool has_marks;
+        uint64_t latest;         /* by how much a record was older than the newest before it, at most */
+        size_t next_bytes;       /* without marks: at so many `n_bytes` some records may go on */
         size_t n_ready, n_taken; /* the first ones, sorted, may go on; of these so many have */
         struct perf_queue_block *block; /* heap: the one that is being filled */
         struct perf_queue_block *free;  /* heap: others that are empty */

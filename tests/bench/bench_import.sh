@@ -1,31 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# How fast a million rows of each format are imported, from the file to the trace, and in how much memory; of JSON also jq and python3.
+# How fast a million rows of each format are imported, from the file to the trace, and in how much memory, also of four times as many; of JSON also jq and python3.
 #
-# Python's json reads all of the file, counts its rows by name and adds up the durations; jq only counts rows and adds up, because
-# names take it several times as long.  hyprof writes all names, keys, texts and spans into a trace.  Medians of HYPROF_BENCH_RUNS=5, in turns, and the largest resident memory; of jq and Python also
-# how many times hyprof's time that is.  HYPROF_BENCH_ROWS=1000000; HYPROF_BENCH_FORMATS has the names of formats.  tt-metal's own
-# script took 35 s for 449,000 rows.
+# Python's json reads all of the file: python_loads does nothing else (of lines: a line at a time), python_counts also counts its rows by
+# name and adds up the durations; jq only counts rows and adds up, because names take it several times as long.  hyprof writes all names,
+# keys, texts and spans into a trace.  Medians of HYPROF_BENCH_RUNS=5, in turns, and the largest resident memory; of jq and Python also
+# how many times hyprof's time that is.  Then HYPROF_BENCH_LARGER=4 times as many rows, once (0: not): memory that is flat stays the same.
+# HYPROF_BENCH_ROWS=1000000; HYPROF_BENCH_FORMATS has the names of formats.  tt-metal's own script took 35 s for 449,000 rows.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 n_rows=${HYPROF_BENCH_ROWS:-1000000}
 n_runs=${HYPROF_BENCH_RUNS:-5}
+larger=${HYPROF_BENCH_LARGER:-4}
 read -ra formats <<<"${HYPROF_BENCH_FORMATS:-trace-event ireeperf-jsonl ireeprof tt-device ninja-log pftrace perf.data ftrace rocprofv3 tracy-csv csv}"
 
-makes() { # format, file
+makes() { # format, file, rows
         case $1 in
         pftrace) # as many events as rows
-                python3 tests/bench/make_foreign.py csv $((n_rows / 2)) >"$folder/spans.csv"
+                python3 tests/bench/make_foreign.py csv $(($3 / 2)) >"$folder/spans.csv"
                 "$HYPROF" import -q --force "$folder/spans.csv" -o "$folder/made.hyp"
                 "$HYPROF" export perfetto -q --force "$folder/made.hyp" -o "$2"
                 ;;
         perf.data)
-                "$BUILD/tools/made_trace" many "$folder/made.hyp" 1000 "$n_rows"
+                "$BUILD/tools/made_trace" many "$folder/made.hyp" 1000 "$3"
                 "$HYPROF" export perf-data -q --force "$folder/made.hyp" -o "$2"
                 ;;
-        *) python3 tests/bench/make_foreign.py "$1" "$n_rows" >"$2" ;;
+        *) python3 tests/bench/make_foreign.py "$1" "$3" >"$2" ;;
         esac
+        rm -f "$folder/spans.csv" "$folder/made.hyp"
 }
 imports() { # file
         "$HYPROF" import -q --force "$1" -o "$folder/out.hyp"
@@ -35,6 +38,16 @@ counts_with_jq() {
         *trace-event) jq -c '[.traceEvents[] | .dur] | [length, add]' "$1" ;;
         *) jq -c -n 'reduce inputs as $row ([0, 0]; [.[0] + 1, .[1] + ($row.duration_ticks // 0)])' "$1" ;;
         esac
+}
+loads_with_python() {
+        python3 -c '
+import json, sys
+with open(sys.argv[1]) as file:
+    if sys.argv[1].endswith("trace-event"):
+        json.load(file)
+    else:
+        for line in file:
+            json.loads(line)' "$1"
 }
 counts_with_python() {
         python3 -c '
@@ -47,7 +60,7 @@ with open(sys.argv[1]) as file:
         total += row.get("dur") or row.get("duration_ticks") or 0
 print(len(n), total)' "$1"
 }
-export -f imports counts_with_jq counts_with_python
+export -f imports counts_with_jq counts_with_python loads_with_python
 export folder
 # Runs each once in turns, so that a load of the machine is a load of all.
 measures() { # file, what...
@@ -80,13 +93,23 @@ measures() { # file, what...
                 }'
 }
 
+# The largest resident memory of one import, in MB.
+memory_of() { # file
+        command time -o "$folder/time" -f %M bash -c 'imports "$0"' "$1" && awk '{ printf "%.0f", $1 / 1024 }' "$folder/time"
+}
+
 for format in "${formats[@]}"; do
         file=$folder/$format
-        makes "$format" "$file"
+        makes "$format" "$file" "$n_rows"
         echo "$format: $n_rows rows, $(($(stat -c %s "$file") / 1000000)) MB"
         case $format in
-        trace-event | *jsonl) measures "$file" imports counts_with_jq counts_with_python ;;
+        trace-event | *jsonl) measures "$file" imports counts_with_jq loads_with_python counts_with_python ;;
         *) measures "$file" imports ;;
         esac
+        if ((larger > 0)); then
+                before=$(memory_of "$file")
+                makes "$format" "$file" $((n_rows * larger))
+                echo "  memory of $larger times as many rows: $(memory_of "$file") MB, of these $before MB"
+        fi
         rm -f "$file"
 done
