@@ -168,6 +168,23 @@ testInChromium('the address shows the same to another', async () => {
         }
 });
 
+testInChromium('they have one axis also while an instance is looked for', async () => {
+        const other = await browser.open('about:blank');
+
+        try {
+                await other.call('Page.addScriptToEvaluateOnNewDocument', { source: `{
+                        const { fetch } = globalThis;
+                        globalThis.fetch = (place, ...more) => /search/.test(place) ? new Promise(() => {}) : fetch(place, ...more);
+                }` });
+                await other.go(address + '#screen=compare&align=work&nth=2');
+                await other.until(sides, 'both timelines');
+                assert.deepStrictEqual(await other.value(`[${side('before')}.from, ${side('before')}.to]`),
+                        await other.value(`[${side('after')}.from, ${side('after')}.to]`));
+        } finally {
+                await other.close();
+        }
+});
+
 testInChromium('notes belong to the trace on which they are written', async () => {
         await page.value(`(${side('before')}.notes.notes = [{ from: 1, to: 1, text: 'here' }], ${side('before')}.notes.changed(true))`);
         await page.until(`fetch('before/kept').then((reply) => reply.json()).then((kept) => /here/.test(kept.notes))`, 'the note is kept');

@@ -97,7 +97,7 @@ export class CompareScreen {
                 viewer.on('search', (direction) => !this.element.hidden && sides[this.active].viewer.emit('search', direction));
                 this.each((side) => side.viewer.on('model', () => this.listZones()));
                 this.listZones();
-                this.setReach();
+                this.place(0, null, viewer.state); // until instances are found
                 this.show(viewer.state);
                 sides.before.viewer.followModel();
         }
