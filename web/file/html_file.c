@@ -337,6 +337,19 @@ static int pack_launches(struct html_parts *p, struct error *err)
         return r;
 }
 
+/* A note after the end would never be seen. */
+static int check_notes(const struct html_parts *p, struct error *err)
+{
+        const struct html_marks *marks = p->options->marks;
+
+        for (size_t i = 0; i < marks->n_notes; i++)
+                if (marks->notes[i].from_ns > p->index.duration_ns)
+                        return error_set(err, -ERANGE, "--note at %s: the recording lasts %s",
+                                         text_number_duration(marks->notes[i].from_ns).text,
+                                         text_number_duration(p->index.duration_ns).text);
+        return 0;
+}
+
 static int pack_marks(struct html_parts *p, struct error *err)
 {
         const struct html_redaction *redaction = p->options->redacts ? &p->redaction : NULL;
@@ -345,7 +358,9 @@ static int pack_marks(struct html_parts *p, struct error *err)
 
         if (!p->options->marks)
                 return 0;
-        r = html_marks_put_notes(p->options->marks, redaction, &text, err);
+        r = check_notes(p, err);
+        if (r == 0)
+                r = html_marks_put_notes(p->options->marks, redaction, &text, err);
         if (r == 0 && text.used_bytes > 0)
                 r = pack(&p->notes, &text, err);
         byte_buffer_clear(&text);

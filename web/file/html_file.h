@@ -59,8 +59,8 @@ struct html_file {
 
 /*
  * html_file_make() - reads the trace, asks all questions, and packs what fits
- * Returns 0; -EFBIG if not even the tables fit; -ENOENT if a pin fits no track; -ENOMEM; what opening and
- * reading the trace return.  To be deinitialised.
+ * Returns 0; -EFBIG if not even the tables fit; -ENOENT if a pin fits no track; -ERANGE if a
+ * note begins after the end; -ENOMEM; what opening and reading the trace return.  To be deinitialised.
  */
 int html_file_make(struct html_file *ret, const struct html_file_options *options, struct error *err);
 void html_file_deinit(struct html_file *file);
