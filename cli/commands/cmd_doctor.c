@@ -208,10 +208,11 @@ static void add_pinned(struct doctor_findings *f, uint64_t n_cpus)
                                            .n_cpus = n_cpus,
                                            .memory_bytes = ring_size_machine_memory() };
         uint64_t cpu_bytes = ring_size_find(&wanted) + ring_size_of_tracker(true, false, n_cpus);
+        uint64_t all_bytes = cpu_bytes * n_cpus + ring_size_of_switches(false, n_cpus);
 
         add_row(f, true, "ring memory",
                 "%llu MiB would be pinned for one event at %d Hz, at most %u MiB for samples at any rate",
-                (unsigned long long)(cpu_bytes * n_cpus >> 20), USUAL_RATE_HZ, RING_SIZE_ALL_BYTES >> 20);
+                (unsigned long long)(all_bytes >> 20), USUAL_RATE_HZ, RING_SIZE_ALL_BYTES >> 20);
 }
 
 static void add_limits(struct doctor_findings *f, const struct perf_access *a)

@@ -17,6 +17,10 @@
 #define TRACKERS_BYTES_ROOT (UINT32_C(1) << 26) /* of all CPUs together */
 #define TRACKERS_BYTES_ALL  (UINT32_C(1) << 28)
 
+#define SWITCHES_BYTES        (UINT32_C(1) << 20) /* of a CPU */
+#define SWITCHES_BYTES_STACKS (UINT32_C(1) << 22) /* the same, with copies of stacks */
+#define SWITCHES_BYTES_MAX    (UINT32_C(1) << 28) /* of all CPUs together */
+
 #define RATE_UNKNOWN_HZ   10000
 #define SHARE_OF_A_SECOND 4
 #define SHARE_AT_LEAST    10 /* of a second, with shorter copies where there are many CPUs */
@@ -114,6 +118,13 @@ size_t ring_size_of_tracker(bool locks_memory, bool whole_machine, size_t n_cpus
         return whole_machine
                        ? halve_until_all_fit(TRACKER_BYTES_ALL, TRACKER_BYTES, n_cpus, TRACKERS_BYTES_ALL)
                        : halve_until_all_fit(TRACKER_BYTES_ROOT, TRACKER_BYTES, n_cpus, TRACKERS_BYTES_ROOT);
+}
+
+size_t ring_size_of_switches(bool stacks, size_t n_cpus)
+{
+        size_t cpu_bytes = stacks ? SWITCHES_BYTES_STACKS : SWITCHES_BYTES;
+
+        return n_cpus < SWITCHES_BYTES_MAX / cpu_bytes ? cpu_bytes * n_cpus : SWITCHES_BYTES_MAX;
 }
 
 uint64_t ring_size_machine_memory(void)

@@ -61,6 +61,12 @@ size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus);
  */
 size_t ring_size_of_tracker(bool locks_memory, bool whole_machine, size_t n_cpus);
 
+/*
+ * ring_size_of_switches() - bytes for context switches, of the BPF program, on all CPUs together
+ * @stacks:  with copies of stacks
+ */
+size_t ring_size_of_switches(bool stacks, size_t n_cpus);
+
 /* Memory of the machine in bytes; 0 = not known. */
 uint64_t ring_size_machine_memory(void);
 

@@ -6,6 +6,7 @@
 #include "format/trace_spec.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/tracepoint.h"
+#include "sampler/kernel/ring_size.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recording_facts.h"
@@ -18,10 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RING_BYTES       (UINT32_C(1) << 20) /* of a CPU */
-#define RING_STACK_BYTES (UINT32_C(1) << 22) /* the same, with copies of stacks */
-#define RINGS_BYTES_MAX  (UINT32_C(1) << 28) /* of all CPUs: their memory is pinned */
-#define WAKING           "sched:sched_waking"
+#define WAKING "sched:sched_waking"
 
 /* ---- through perf -------------------------------------------------------------------------------------- */
 
@@ -89,15 +87,14 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
                            struct event_request *request)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        size_t cpu_bytes = options->off_cpu || options->syscalls ? RING_STACK_BYTES : RING_BYTES;
-        size_t all_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1);
         struct switch_source_options bpf = {
                 .stacks = options->off_cpu,
                 .syscalls = options->syscalls,
                 .idle = options->idle,
                 .copy_bytes = options->copy_bytes,
                 .python_fd = options->python_fd,
-                .ring_bytes = all_bytes < RINGS_BYTES_MAX ? all_bytes : RINGS_BYTES_MAX,
+                .ring_bytes = ring_size_of_switches(options->off_cpu || options->syscalls,
+                                                    n_cpus > 0 ? (size_t)n_cpus : 1),
         };
 
         *w = (struct recorded_waiting){ .off_cpu = options->off_cpu && !options->no_switches };

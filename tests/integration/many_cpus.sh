@@ -3,7 +3,7 @@
 # A machine with 256 CPUs, of which all but the real ones are idle: the trace is whole, and the rings take no more than they may
 set -eu
 . tests/tap.sh
-plan 9
+plan 10
 need jq
 need_sampling
 
@@ -27,6 +27,11 @@ holds "there are samples" compare "$(reported many .n_samples)" ">" 10
 holds "and switches" compare "$(reported many .n_switches)" ">" 10
 if [ "$(id -u)" -eq 0 ]; then
         holds "at most 256 MiB for samples, 64 for forks, and those of switches are pinned" compare "$(pinned many)" "<" 740
+        many record -q -F 997 -o "$TMPDIR/usual.hyp" -- true
+        "$HYPROF" report --json --limit 0 "$TMPDIR/usual.hyp" >"$TMPDIR/usual.json"
+        said=$(many doctor --json | grep -o '[0-9]* MiB would be pinned' | cut -d ' ' -f 1)
+        holds "doctor says beforehand what it is, but for single pages: $said MiB" compare \
+                "($(reported usual '.pinned_bytes / 1048576') / $said - 1) ^ 2" "<" 0.01
         many record -F 9973 -o "$TMPDIR/fast.hyp" -- true 2>"$TMPDIR/said" || true
         holds "copies are shorter where rings are short, and that is said" grep -q "copies of stacks have 4 KiB instead of 16" \
                 "$TMPDIR/said"
