@@ -535,10 +535,26 @@ int kernel_side_take(struct kernel_side *s, const struct perf_record *rec)
         return r < 0 ? r : take_in_turn(s, rec);
 }
 
+/*
+ * Looks at all rings.  In the middle of a run BPF's are looked at as well: its beginning reads them anyway,
+ * and a short run has nothing to throttle.
+ */
+static int look_at_rings(struct kernel_side *s, bool in_the_middle, struct error *err)
+{
+        int r;
+
+        recorder_pace_begin_look(s->recording->pace);
+        r = perf_rings_look(&s->rings, err);
+        if (in_the_middle)
+                switch_source_note_rings(s->recording->switches, s->recording->pace);
+        recorder_pace_end_look(s->recording->pace, clock_raw_ns());
+        return r;
+}
+
 /* Where there is no end: returns 1 if there is a record again, 0, -EBADMSG. */
 static int look_once_more(struct kernel_side *s, struct error *err)
 {
-        int r = perf_rings_look(&s->rings, err);
+        int r = look_at_rings(s, false, err);
 
         return r < 0 ? r : winner_tree_first(&s->rings.oldest) < s->rings.oldest.n_sources;
 }
@@ -683,7 +699,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         kernel_side_set_table_deadline(s);
         r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
         if (r == 0)
-                r = perf_rings_look(&s->rings, err);
+                r = look_at_rings(s, false, err);
         if (r == 0)
                 r = 1;
         while (r == 1) {
@@ -692,7 +708,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
 
                         if (recorder_pace_look_is_due(s->recording->pace, s->recording->events->n_rings,
                                                       now_ns) &&
-                            perf_rings_look(&s->rings, err) < 0) {
+                            look_at_rings(s, true, err) < 0) {
                                 r = -EBADMSG;
                                 break;
                         }

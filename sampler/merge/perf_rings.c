@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/merge/perf_rings.h"
 
-#include "base/clock.h"
 #include "sampler/events/event_set.h"
 #include "sampler/kernel/perf_ring.h"
 #include "sampler/pace/recorder_pace.h"
-#include "sampler/switches/switch_source.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"
 
@@ -91,7 +89,6 @@ int perf_rings_look(struct perf_rings *r, struct error *err)
         size_t n_rings = r->oldest.n_sources;
         int code = 0;
 
-        recorder_pace_begin_look(r->recording->pace);
         for (size_t i = 0; code == 0 && i < n_rings; i++) {
                 size_t n_unread = perf_ring_count_unread(&rings[i]);
 
@@ -103,8 +100,6 @@ int perf_rings_look(struct perf_rings *r, struct error *err)
                 if (r->oldest.keys[i] == WINNER_TREE_NONE)
                         code = fill_head(r, i, err);
         }
-        switch_source_note_rings(r->recording->switches, r->recording->pace);
-        recorder_pace_end_look(r->recording->pace, clock_raw_ns());
         return code;
 }
 

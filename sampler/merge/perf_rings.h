@@ -43,7 +43,8 @@ void perf_rings_deinit(struct perf_rings *r);
 
 /*
  * perf_rings_look() - look how full all rings are, and into those that were empty
- * Tells the pace.  Once in a run is enough to see all records up to its end: later ones are younger.
+ * Notes it in the pace, between the begin and the end of its look.  Once in a run is enough to see all
+ * records up to its end: later ones are younger.
  * Returns 0, or -EBADMSG if a ring is corrupt.
  */
 int perf_rings_look(struct perf_rings *r, struct error *err);
