@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = { "itt", "ompt", "nvtx" };
+static const char *const part_names[] = { "itt", "ompt", "nvtx" };
 
-#define N_NAMES (sizeof(names) / sizeof(names[0]))
+#define N_NAMES (sizeof(part_names) / sizeof(part_names[0]))
 
 /* The bit of a name of @n bytes; 0 = there is none. */
 static uint32_t find(const char *word, size_t n)
 {
         for (size_t i = 0; i < N_NAMES; i++)
-                if (strlen(names[i]) == n && memcmp(names[i], word, n) == 0)
+                if (strlen(part_names[i]) == n && memcmp(part_names[i], word, n) == 0)
                         return UINT32_C(1) << i;
         return 0;
 }
@@ -53,5 +53,5 @@ void injection_print(uint32_t parts, char words[INJECTION_WORDS_BYTES])
         for (size_t i = 0; i < N_NAMES; i++)
                 if (parts & UINT32_C(1) << i)
                         n += (size_t)snprintf(words + n, INJECTION_WORDS_BYTES - n, "%s%s", n > 0 ? "," : "",
-                                              names[i]);
+                                              part_names[i]);
 }

@@ -80,7 +80,7 @@ struct record_options {
         uint32_t tids[RECORD_OPTIONS_TASKS_MAX];
         uint32_t families;    /* CLIENT_ABI_FAMILY_*; 0 = all */
         uint32_t n_dumps_max; /* that triggers may cause */
-        uint32_t injection; /* enum injection_part, 0 = nothing, or INJECTION_AUTO */
+        uint32_t injection;   /* enum injection_part, 0 = nothing, or INJECTION_AUTO */
         uint64_t client_ring_bytes;
         uint64_t duration_ns;     /* 0 = until the end */
         uint64_t delay_ns;        /* before the recording begins */

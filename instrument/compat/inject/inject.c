@@ -117,10 +117,10 @@ struct inject_text inject_text_of_wide(const wchar_t *text, char room[INJECT_WID
         return (struct inject_text){ .at = room, .n_bytes = n };
 }
 
+/* What follows is aligned as memory of malloc() is. */
 struct kept {
         struct kept *next;
-        uint64_t reserved; /* what follows is aligned as of malloc() */
-};
+} __attribute__((aligned(16)));
 
 static struct kept *all_kept; /* atomic */
 

@@ -124,6 +124,7 @@ static inline struct hyprof_location *location_of(const struct itt_domain *domai
         return find_location(domain, string);
 }
 
+/* 0 for no id. */
 static uint64_t key_of_id(struct itt_id id)
 {
         return id.d1 ^ id.d2 * UINT64_C(0x9e3779b97f4a7c15);
@@ -200,7 +201,7 @@ static void start(struct open_ranges *ranges, const struct itt_domain *domain, s
 {
         if (HYPROF_WANTED_(HYPROF_FAMILY_DEVICES_))
                 open_ranges_start(ranges, (struct word_key){ id.d1, id.d2 }, location_of(domain, name),
-                                  parent.d1 | parent.d2 ? key_of_id(parent) : 0);
+                                  key_of_id(parent));
 }
 
 static void begin_overlapped(const struct itt_domain *domain, struct itt_id id, struct itt_id parent,
@@ -508,6 +509,7 @@ static void *find_entry(const struct itt_entry *list, const char *name)
 {
         for (; list->name; list++)
                 if (strcmp(list->name, name) == 0)
+                        /* NOLINTNEXTLINE(performance-no-int-to-ptr): a function, as the slots have it */
                         return (void *)(uintptr_t)list->function;
         return NULL;
 }
@@ -572,6 +574,7 @@ static bool fill(const struct itt_function *list, enum inject_part part)
 }
 
 /* Called once for each copy of ITT in the process. */
+/* NOLINTNEXTLINE(readability-identifier-naming): ITT's name */
 INJECT_EXPORT void __itt_api_init(struct itt_global *global, int groups);
 
 void __itt_api_init(struct itt_global *global, int groups)

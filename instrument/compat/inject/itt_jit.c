@@ -72,8 +72,10 @@ static void unload(unsigned id)
 }
 
 /* A program looks for these in the library that INTEL_JIT_PROFILER64 names. */
+/* NOLINTBEGIN(readability-identifier-naming): the names that it looks for */
 INJECT_EXPORT unsigned Initialize(void);
 INJECT_EXPORT int NotifyEvent(int event, const void *data);
+/* NOLINTEND(readability-identifier-naming) */
 
 unsigned Initialize(void)
 {

@@ -110,7 +110,7 @@ static inline struct hyprof_location *location_of(const struct nvtx_domain *doma
                                                   const struct nvtx_event *event)
 {
         if (event->message_type == NVTX_MESSAGE_REGISTERED && event->message)
-                /* NOLINTNEXTLINE(cast-qual): what it points to is ours */
+                /* NOLINTNEXTLINE(performance-no-int-to-ptr): what it points to is ours */
                 return location_of_string((struct nvtx_string *)(uintptr_t)event->message, color_of(event),
                                           domain);
         return location_of_message(domain, event);
@@ -164,7 +164,7 @@ static __attribute__((noinline)) void put_details(hyprof_zone zone, const struct
                                                   const struct nvtx_event *event)
 {
         char text[TEXT_BYTES];
-        int64_t number;
+        int64_t number = 0;
         size_t n;
 
         if (has_payload(event)) {
@@ -289,7 +289,7 @@ static void domain_mark_ex(const void *handle, const struct nvtx_event *event)
         const struct nvtx_domain *domain = domain_of(handle);
         char room[INJECT_WIDE_BYTES], line[4 * TEXT_BYTES], text[TEXT_BYTES];
         struct inject_text message;
-        int64_t number;
+        int64_t number = 0;
         int n;
 
         if (!HYPROF_WANTED_(HYPROF_FAMILY_MESSAGES_))
@@ -356,7 +356,7 @@ static void name_category(const void *domain, uint32_t category, struct inject_t
         struct word_key key = { (uintptr_t)domain_of(domain), category };
 
         if (!word_map_find(&categories, key))
-                /* NOLINTNEXTLINE(cast-qual): the copy is ours */
+                /* NOLINTNEXTLINE(performance-no-int-to-ptr): the copy is ours */
                 (void)word_map_keep(&categories, key, (void *)(uintptr_t)copy_text(name).at);
 }
 
@@ -500,6 +500,7 @@ static bool fill(const struct nvtx_callbacks *callbacks, uint32_t module, nvtx_f
 }
 
 /* Called once for each copy of NVTX in the process.  Returns 0 to leave that copy as it is. */
+/* NOLINTNEXTLINE(readability-identifier-naming): NVTX's name */
 INJECT_EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table *get_export_table);
 
 int InitializeInjectionNvtx2(nvtx_get_export_table *get_export_table)
