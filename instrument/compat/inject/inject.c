@@ -117,7 +117,7 @@ struct inject_text inject_text_of_wide(const wchar_t *text, char room[INJECT_WID
         return (struct inject_text){ .at = room, .n_bytes = n };
 }
 
-/* What follows is aligned as memory of malloc() is. */
+/* The memory after it is aligned as that of malloc() is. */
 struct kept {
         struct kept *next;
 } __attribute__((aligned(16)));
