@@ -12,7 +12,7 @@ packages_of() {
         build) echo gcc g++ libc6-dev make pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev libxxhash-dev \
                     libjansson-dev libsqlite3-dev libiberty-dev libpfm4-dev libbpf-dev libcap-dev libseccomp-dev libmicrohttpd-dev libncurses-dev libllvm16 python3-dev clang xz-utils ;;
         test)  echo "check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
-                    debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace postgresql libomp-dev libtbb-dev man-db mandoc bash-completion zsh fish \
+                    debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace postgresql libomp-dev libtbb-dev libdnnl-dev man-db mandoc bash-completion zsh fish \
                     golang-go protobuf-compiler valgrind cmake meson chromium firefox-esr nodejs musl-tools \
                     $(packages_of wheel) python3-venv python3-pytest python3-greenlet python3-numpy python3-flask python3-coverage \
                     openssh-server openssh-client liblua5.4-dev \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs with Debian's own libomp and TBB: their regions, loops, tasks and waits are zones, with the lines of the program
+# Programs with Debian's own libomp, TBB and oneDNN: their regions, loops, tasks and waits are zones, with the lines of the program
 set -eu
 . tests/tap.sh
-plan 20
+plan 23
 need jq
 need_sampling
 [ "$VARIANT" = release ] || [ "$VARIANT" = debug ] || skip_all "the libraries are loaded into programs without sanitizers"
@@ -74,4 +74,14 @@ else
         holds "TBB: no thread holds a lock that none took" same 0 "$("$HYPROF" report --locks --json "$TMPDIR/tbb.hyp" | jq .n_open_holds)"
         holds "TBB: the program's own result" same $((n * 499500)) "$(cat "$TMPDIR/tbb.out")"
         holds "TBB: nothing is lost" same "" "$(lost_events tbb)"
+fi
+
+if ! g++ -O1 tests/workloads/marks_dnnl.cpp -ldnnl -o "$TMPDIR/dnnl" 2>/dev/null; then
+        skips_group "oneDNN" "libdnnl-dev is not installed"
+else
+        OMP_NUM_THREADS=1 record dnnl "$TMPDIR/dnnl" $n
+        read_trace dnnl
+        holds "oneDNN: a zone for each product" same "$(twice $n)" "$(zones dnnl matmul)"
+        holds "oneDNN: the code that it compiled has names" grep -q '^code_region .* gone=0' "$TMPDIR/dnnl.dump"
+        holds "oneDNN: its own result" same 512 "$(cat "$TMPDIR/dnnl.out")"
 fi
