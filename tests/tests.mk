@@ -188,7 +188,7 @@ check-left-out: ## that hyprof builds, records and says what it lacks without th
 	$(SUBMAKE) $(WITHOUT) WERROR=1 all test-programs
 	$(Q)tests/run_tests.sh build/debug tests/packages/left_out.sh
 
-test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(TOOLS) $(CLIENT_SO) $(TRACY_LIBS)
+test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(TOOLS) $(CLIENT_SO) $(TRACY_LIBS) $(INJECT_SO)
 fuzz-programs: $(FUZZERS)
 
 bench-programs: $(BENCHES) $(WORKLOADS) $(TOOLS)
