@@ -81,7 +81,7 @@ static void sort(struct perf_queue *q)
         q->is_unsorted = false;
 }
 
-/* Without marks: lets those go on that are so old that no record was ever as late.  A few are not worth it. */
+/* Without marks: lets those go on that are older than any record was late.  A few are not worth it. */
 static void leave_old(struct perf_queue *q)
 {
         const uint64_t late = q->latest > q->newest / 2 ? q->newest : 2 * q->latest;
