@@ -114,8 +114,9 @@ async function drawMutant({ model, lanes, breaks }) {
         const wrong = [];
         const file = new FileSource();
         const whole = new Map(await file.allLanes());
-        for (const change of lanes) {
-                const lane = { ...whole.get(change.id)() };
+        /* A lane that fails has no items to change. */
+        for (const change of lanes.filter((one) => one.throws || !lanes.some((other) => other.throws && other.id === one.id))) {
+                const lane = change.throws ? {} : { ...whole.get(change.id)() };
                 if (!change.throws && lane[change.column].length > 0) {
                         lane[change.column] = lane[change.column].slice();
                         lane[change.column][Math.floor(change.at * lane[change.column].length)] = Number(change.value);
@@ -221,6 +222,9 @@ test('a part that throws takes no other with it, items out of range and lanes of
                 const [, main] = trace.tracks;
                 const outside = await draw({ ...original(), lanes: [{ id: main.lanes[0].id, column: 'begin', at: 0, value: -1 }] });
                 assert.deepStrictEqual([outside.wrong, outside.faults], [[], ['main 4242']]);
+                const colored = JSON.parse(JSON.stringify(original()));
+                colored.model.locations.forEach((location) => Object.assign(location, { color: -1 })); // no white on white
+                assert.deepStrictEqual(without(all, (await draw(colored)).drawn), []);
                 for (const change of [{ id: null }, { kind: 7 }, { depth: -1 }, { items: 'x' }]) {
                         const mutant = JSON.parse(JSON.stringify(original()));
                         Object.assign(mutant.model.tracks[1].lanes[0], change);

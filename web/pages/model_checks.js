@@ -51,6 +51,11 @@ function isLane(lane) {
                 lane.depth <= DEPTH_MAX && numberOf(lane.items, -1) >= 0;
 }
 
+/** @param {any} value whether it is 0xRRGGBB */
+export function isColor(value) {
+        return isIndex(value) && value <= 0xffffff;
+}
+
 /** @param {any} value */
 function isIndex(value) {
         return Number.isInteger(value) && value >= 0;

@@ -10,6 +10,7 @@
 
 import { nameColorOf, nameColorOfValue } from './colors.js';
 import { el } from './dom.js';
+import { isColor } from './model_checks.js';
 import { filterOfNames } from './timeline_rows.js';
 
 /**
@@ -102,6 +103,6 @@ export class ZonePaint {
                         return nameColorOf(track, isDark);
                 if (own !== null)
                         return nameColorOfValue(own, isDark);
-                return color === null || color === undefined ? nameColorOf(name, isDark) : nameColorOfValue(color, isDark);
+                return isColor(color) ? nameColorOfValue(Number(color), isDark) : nameColorOf(name, isDark);
         }
 }
