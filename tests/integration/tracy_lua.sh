@@ -99,7 +99,8 @@ leaf 110
 tail 1" "$(zones_of hook | grep -E '^(inner|leaf|tail) ')"
 
 # Ends without begins, errors between the two, no strings, absurd depths, 10,000 begins, and numbers that are no sections.
-holds "a hostile script runs to its end" runs hostile host_stacks <<'END'
+# Without call stacks, whose volume a busy machine would drop in part.
+holds "a hostile script runs to its end" runs hostile host <<'END'
 for i = 1, 100 do tracy.ZoneEnd() end
 for i = 1, 20000 do
         native(function() tracy.ZoneBeginN("left open") error("no end") end)
