@@ -424,7 +424,7 @@ START_LOOP_TEST(test_overview_as_tables, 0, N_TRACES)
         static const char *const sections[][2] = {
                 { "functions", "handle,self_share,total_share,function," },
                 { "zones", "handle,name," },
-                { "threads", "handle,name,kind," },
+                { "threads", "handle,name,works_on,kind," },
         };
 
         start(_i);
