@@ -95,13 +95,13 @@ static inline int builder_count(struct timeline_builder *b, uint64_t time_ns, st
 /* The name that the program gave this zone, and its lines of text. */
 static struct text_view text_of_zone(struct timeline_builder *b, const struct zone_words *words)
 {
-        const struct byte_buffer *name = &words->name, *text = &words->text;
+        const struct byte_buffer *own = &words->name, *text = &words->text;
 
-        if (name->used_bytes == 0 || text->used_bytes == 0)
-                text = name->used_bytes == 0 ? text : name;
-        else {
+        if (own->used_bytes == 0 || text->used_bytes == 0) {
+                text = own->used_bytes == 0 ? text : own;
+        } else {
                 byte_buffer_clear(&b->text);
-                byte_buffer_add(&b->text, name->data, name->used_bytes);
+                byte_buffer_add(&b->text, own->data, own->used_bytes);
                 byte_buffer_add_u8(&b->text, '\n');
                 byte_buffer_add(&b->text, text->data, text->used_bytes);
                 text = &b->text;

@@ -619,13 +619,13 @@ static ALWAYS_INLINE const char *take_short(const char *at, const char *end, siz
 static ALWAYS_INLINE bool read_thousandths(const char *at, const char *end, uint64_t *ret_value)
 {
         uint64_t value = 0;
-        unsigned a, b, c;
+        uint64_t a, b, c;
 
         if (end - at < 5 || end - at > DIGITS_SURE + 1 || end[-4] != '.')
                 return false;
-        a = (unsigned)(end[-3] - '0');
-        b = (unsigned)(end[-2] - '0');
-        c = (unsigned)(end[-1] - '0');
+        a = (uint64_t)(end[-3] - '0');
+        b = (uint64_t)(end[-2] - '0');
+        c = (uint64_t)(end[-1] - '0');
         if (a > 9 || b > 9 || c > 9 || take_short(at, end - 4, DIGITS_SURE, &value) != end - 4)
                 return false;
         *ret_value = value * 1000 + a * 100 + b * 10 + c;

@@ -85,6 +85,15 @@ static bool is_of_no_interest(const uint8_t *bytes, size_t n_bytes)
                !region_finder_is_region_name(path, path_bytes);
 }
 
+/* Of a ring whose turn comes soon. */
+static void prefetch_ring(const struct kernel_side *s, size_t ring)
+{
+        if (ring >= s->recording->events->n_rings)
+                return;
+        perf_ring_prefetch(&s->recording->events->rings[ring]);
+        __builtin_prefetch(&s->rings.heads[ring].scan_bytes);
+}
+
 /* One round through the rings.  Returns 1 if a region is announced, 0, -ENOMEM, -errno. */
 static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
 {
@@ -99,10 +108,7 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
 
                 if (!event_set_is_tracker_ring(s->recording->events, i))
                         continue;
-                if (i + 2 * PERF_RINGS_AHEAD < n_rings) {
-                        perf_ring_prefetch(&s->recording->events->rings[i + 2 * PERF_RINGS_AHEAD]);
-                        __builtin_prefetch(&s->rings.heads[i + 2 * PERF_RINGS_AHEAD].scan_bytes);
-                }
+                prefetch_ring(s, i + 2 * (size_t)PERF_RINGS_AHEAD);
                 while ((r = perf_ring_scan(&s->recording->events->rings[i], &s->rings.heads[i].scan_bytes,
                                            &bytes, &n_bytes, err)) == 1) {
                         s->rings.heads[i].ready =

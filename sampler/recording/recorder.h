@@ -49,7 +49,7 @@ struct recorder_progress {
 
 struct recorder_options {
         char **argv; /* the command, NULL-terminated; NULL = none: the scope names running processes */
-        const char *const *environment; /* for the command: NULL-terminated pairs, borrowed; or NULL */
+        const char *const *environment;     /* for the command: NULL-terminated pairs, borrowed; or NULL */
         const struct event_request *events; /* n_specs 0: cycles, or cpu-clock where there is no counter */
         const struct event_scope_request
                 *scope; /* the recorded processes instead of the command, if any are named */

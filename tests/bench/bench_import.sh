@@ -95,6 +95,7 @@ measures() { # file, what...
 
 # The largest resident memory of one import, in MB.
 memory_of() { # file
+        # shellcheck disable=SC2016 # the inner shell's
         command time -o "$folder/time" -f %M bash -c 'imports "$0"' "$1" && awk '{ printf "%.0f", $1 / 1024 }' "$folder/time"
 }
 

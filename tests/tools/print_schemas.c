@@ -27,7 +27,7 @@ static const struct answer_schema *const answers[] = {
         &devices_view_schema,  &why_view_schema,       &path_view_schema,       &wall_view_schema,
         &idle_view_schema,     &diff_view_schema,      &annotation_view_schema, &module_list_schema,
         &check_schema,         &doctor_schema,         &events_schema,          &ctl_schema,
-        &probes_schema,        &version_schema,       &top_view_schema,
+        &probes_schema,        &version_schema,        &top_view_schema,
 };
 
 static int print_one(const struct answer_schema *s, const char *folder)

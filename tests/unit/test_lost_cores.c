@@ -93,9 +93,10 @@ START_TEST(test_a_serial_section)
         build_serial(6);
         take();
         ck_assert(idle_view_say(&cores, 0.1, &idle));
-        ck_assert_str_eq(idle.text,
-                         "38% of 2 cores were idle or had other programs while the program ran (0.75 core-seconds); 38 points: "
-                         "main alone ran serial(), 1 thread waited for it");
+        ck_assert_str_eq(
+                idle.text,
+                "38% of 2 cores were idle or had other programs while the program ran (0.75 core-seconds); 38 points: "
+                "main alone ran serial(), 1 thread waited for it");
         ck_assert(wall_view_say(&shares, 0.1, &wall));
         ck_assert_str_eq(wall.text,
                          "75% of the wall time (1.00 s): serial(), alone; 25% bar(), 2.0 threads at a time");
@@ -185,9 +186,10 @@ START_LOOP_TEST(test_a_serial_section_of_many_functions, 0, 2)
         build_parts(cases[_i].parts, cases[_i].n_parts);
         take();
         ck_assert(idle_view_say(&cores, 0.1, &idle));
-        (void)snprintf(words, sizeof(words),
-                       "38%% of 2 cores were idle or had other programs while the program ran (0.75 core-seconds); 38 points: %s",
-                       cases[_i].doing);
+        (void)snprintf(
+                words, sizeof(words),
+                "38%% of 2 cores were idle or had other programs while the program ran (0.75 core-seconds); 38 points: %s",
+                cases[_i].doing);
         ck_assert_str_eq(idle.text, words);
 }
 END_TEST

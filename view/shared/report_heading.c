@@ -42,9 +42,10 @@ static void warn_of_gap(struct view_document *d, const struct report *report, co
                 return;
         }
         if (gap->share > 0 && n != 0)
-                view_document_warn(d, "%.*s (%s of the samples) %s%s%s", n, detail,
-                                   text_number_share(gap->share).text, gap->words, gap->advice ? "; " : "",
-                                   gap_advice_make(report->path, gap->detail, gap->advice).text);
+                view_document_warn(
+                        d, "%.*s (%s of the samples) %s%s%s", n, detail, text_number_share(gap->share).text,
+                        gap->words, gap->advice ? "; " : "",
+                        gap_advice_make(report ? report->path : NULL, gap->detail, gap->advice).text);
         else if (gap->share > 0)
                 view_document_warn(d, "%s: %s", gap->words, text_number_share(gap->share).text);
         else if (gap->count != 0 && n != 0)
