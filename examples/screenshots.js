@@ -41,6 +41,12 @@ function exampleScreens() {
                 flame: 'screen=flame&shape=zones',
                 source: `screen=source&function=${hottest}`,
                 frames: 'screen=frames',
+                functions: 'screen=functions',
+                wall: 'screen=flame&metric=wall',
+                heat: 'screen=heat',
+                waits: 'screen=waits',
+                counters: 'screen=counters',
+                info: 'screen=info',
         };
 }
 

@@ -8,7 +8,7 @@ build=${1:-build/release}
 trace=build/demo/pictures.hyp
 
 mkdir -p build/demo docs/images
-"$build/hyprof" record -q -o "$trace" -- "$build/examples/kernel_pool" --mlir
+"$build/hyprof" record -q -o "$trace" --off-cpu -- "$build/examples/kernel_pool" --mlir
 HYPROF=$build/hyprof node examples/screenshots.js "$trace" docs/images
 
 picture() { # name, screen, options of record... -- command...

@@ -48,13 +48,13 @@ export class ZonePaint {
                 this.rules = [];
                 /** @type {Map<string, number|null>} by name */
                 this.known = new Map();
-                this.choice = /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': 'colours of zones',
+                this.choice = /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': 'colors of zones',
                         on: { change: () => this.choose() } },
-                        el('option', { value: '' }, 'colours by name'), el('option', { value: BY_THREAD }, 'colours by thread'),
-                        el('option', { value: 'rules' }, 'own colours')));
+                        el('option', { value: '' }, 'colors by name'), el('option', { value: BY_THREAD }, 'colors by thread'),
+                        el('option', { value: 'rules' }, 'own colors')));
                 this.input = /** @type {HTMLInputElement} */ (el('input', { type: 'text', class: 'timeline-filter', hidden: true,
-                        spellcheck: 'false', autocomplete: 'off', 'aria-label': 'own colours of zones',
-                        title: 'names and their colours: the first that fits counts',
+                        spellcheck: 'false', autocomplete: 'off', 'aria-label': 'own colors of zones',
+                        title: 'names and their colors: the first that fits counts',
                         on: { change: () => this.viewer.set({ paint: this.input.value }) } }));
                 this.element = el('span', { class: 'timeline-paint' }, this.choice, this.input);
         }
