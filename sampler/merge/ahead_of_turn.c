@@ -85,7 +85,7 @@ static bool is_of_no_interest(const uint8_t *bytes, size_t n_bytes)
                !region_finder_is_region_name(path, path_bytes);
 }
 
-/* Of a ring whose turn comes soon. */
+/* Fetches the heads of a ring whose turn comes soon. */
 static void prefetch_ring(const struct kernel_side *s, size_t ring)
 {
         if (ring >= s->recording->events->n_rings)
