@@ -133,8 +133,11 @@
 #define PACE_THROTTLE_SAMPLES_SHARE 4
 #define PACE_THROTTLE_CALM_NS       NS_PER_S
 #define PACE_THROTTLE_BUSY_PERCENT  70
-/* One in so many samples is timed: reading the clock twice takes 50 ns. */
-#define PACE_THROTTLE_TIMED 16
+/*
+ * One in so many samples is timed: reading the clock twice takes 50 ns.  Odd, while one in a power of two is
+ * taken: else those that are timed on a CPU could all be taken, or all be left out.
+ */
+#define PACE_THROTTLE_TIMED 17
 
 /* If programs delay the merge for this long, the collector gives up its raised priority. */
 #define PACE_MERGE_BEHIND_NS   (5 * NS_PER_S)

@@ -174,6 +174,29 @@ START_TEST(test_words)
 }
 END_TEST
 
+/* The time of samples is known also where all are of one CPU, whichever of them is timed first. */
+START_LOOP_TEST(test_timed_samples, 0, PACE_THROTTLE_TIMED)
+{
+        for (uint32_t share = 1; share <= SAMPLE_THROTTLE_SHARE_MAX; share *= 2) {
+                struct sample_thinning thinning = { .items = NULL };
+                unsigned n = PACE_THROTTLE_TIMED * SAMPLE_THROTTLE_SHARE_MAX;
+                uint64_t known_ns = 0, took_ns = 0;
+
+                for (unsigned i = 0; i < n; i++) {
+                        uint64_t weight = 1;
+                        int taken = sample_thinning_take(&thinning, 0, 0, share, &weight);
+                        uint64_t ns = taken ? SAMPLE_NS : PASS_NS;
+
+                        took_ns += ns;
+                        if ((i + (unsigned)_i) % PACE_THROTTLE_TIMED == 0)
+                                known_ns += PACE_THROTTLE_TIMED * ns;
+                }
+                ck_assert_uint_eq(known_ns, took_ns);
+                sample_thinning_deinit(&thinning);
+        }
+}
+END_TEST
+
 /* One sample in four is taken from each ring, and counts for those before it. */
 START_TEST(test_samples_are_left_out)
 {
