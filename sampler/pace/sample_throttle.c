@@ -136,6 +136,14 @@ static double seconds(uint64_t ns)
         return (double)ns / NS_PER_S;
 }
 
+/* The merge goes on after the end of the recording, and leaves samples out then as well. */
+static uint64_t end_of(const struct throttled_span *span, uint64_t end_ns)
+{
+        uint64_t until_ns = span->until_ns ? span->until_ns : end_ns;
+
+        return until_ns > span->from_ns ? until_ns : span->from_ns;
+}
+
 void sample_throttle_describe(const struct sample_throttle *t, uint64_t start_ns, uint64_t end_ns,
                               struct byte_buffer *text)
 {
@@ -145,7 +153,7 @@ void sample_throttle_describe(const struct sample_throttle *t, uint64_t start_ns
         for (size_t i = 0; i < t->n_spans; i++) {
                 const struct throttled_span *span = &t->spans[i];
 
-                sum_ns += (span->until_ns ? span->until_ns : end_ns) - span->from_ns;
+                sum_ns += end_of(span, end_ns) - span->from_ns;
                 if (span->share > share)
                         share = span->share;
         }
@@ -157,7 +165,7 @@ void sample_throttle_describe(const struct sample_throttle *t, uint64_t start_ns
 
                 byte_buffer_add_format(text, "%s %.3f s to %.3f s", i > 0 ? "," : "",
                                        seconds(span->from_ns - start_ns),
-                                       seconds((span->until_ns ? span->until_ns : end_ns) - start_ns));
+                                       seconds(end_of(span, end_ns) - start_ns));
         }
         if (t->n_spans > SPANS_SHOWN)
                 byte_buffer_add_format(text, " and %zu more times", t->n_spans - SPANS_SHOWN);

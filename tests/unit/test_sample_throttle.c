@@ -170,6 +170,13 @@ START_TEST(test_words)
         byte_buffer_add(&text, "", 1);
         ck_assert_str_eq((char *)text.data,
                          "one in up to 8, for 1.500 s: 1.000 s to 2.000 s, 4.000 s to 4.500 s");
+
+        /* The last records are merged after the end. */
+        byte_buffer_clear(&text);
+        sample_throttle_describe(&t, NS_PER_S, 4 * NS_PER_S + NS_PER_S / 2, &text);
+        byte_buffer_add(&text, "", 1);
+        ck_assert_str_eq((char *)text.data,
+                         "one in up to 8, for 1.000 s: 1.000 s to 2.000 s, 4.000 s to 4.000 s");
         byte_buffer_deinit(&text);
 }
 END_TEST
