@@ -74,7 +74,8 @@ int trace_dictionary_append_new(struct trace_dictionary *d, enum trace_table tab
 {
         struct intern *t = &d->tables[index_of(table)];
         uint32_t n_forgotten = d->n_forgotten[index_of(table)];
-        int r = n_forgotten < INTERN_ITEMS_MAX - t->n_items
+        uint64_t n_gone = (uint64_t)n_forgotten + d->n_dropped[index_of(table)]; /* readers have them all */
+        int r = n_gone < INTERN_ITEMS_MAX - t->n_items
                         ? intern_append(t, row, trace_schema_find(table)->row_bytes)
                         : -EOVERFLOW;
 

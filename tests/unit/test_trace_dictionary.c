@@ -682,6 +682,15 @@ START_TEST(test_written_rows_are_dropped)
                 row = trace_dictionary_row(&from, TRACE_TABLE_MAPPINGS, i);
                 ck_assert_uint_eq(row->start_avma, UINT64_C(10) * i);
         }
+
+        /* Readers keep all of them: no more are written than there are ids. */
+        for (uint32_t left = 0; left < 2; left++) {
+                const struct trace_mapping row = { .start_avma = 1, .process = 1, .module = 1 };
+
+                from.n_dropped[TRACE_TABLE_MAPPINGS - TRACE_TABLE_FIRST] = INTERN_ITEMS_MAX - 100 - left;
+                ck_assert_int_eq(trace_dictionary_append_new(&from, TRACE_TABLE_MAPPINGS, &row, &id),
+                                 left ? 0 : -EOVERFLOW);
+        }
         trace_dictionary_deinit(&from);
         trace_dictionary_deinit(&to);
 }
