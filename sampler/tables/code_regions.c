@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/intern.h"
 #include "base/mapped_path.h"
 #include "format/trace_dictionary.h"
 #include "sampler/tables/code_tables.h"
@@ -21,6 +22,7 @@
 #include "sampler/tracks/recording.h"
 #include "unwind/unwind_module.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <search.h>
 #include <stdbool.h>
@@ -60,8 +62,9 @@ struct code_regions {
         const struct recording *recording;
         code_regions_before_change *before_change; /* or NULL */
         void *context;
-        struct process_code *processes; /* heap, by id in PROCESSES - 1 */
-        size_t n_processes, capacity;
+        struct intern ids;              /* in PROCESSES, of those that have had code */
+        struct process_code *processes; /* heap, by the id in `ids` - 1 */
+        size_t capacity;
         uint32_t n_frames_seen; /* rows of FRAMES that were looked at */
 };
 
@@ -74,6 +77,7 @@ int code_regions_new(const struct recording *recording, code_regions_before_chan
 
         if (!c)
                 return error_set(err, -ENOMEM, "no memory for regions of code");
+        intern_init(&c->ids, sizeof(uint32_t), 0);
         c->recording = recording;
         c->before_change = before_change;
         c->context = context;
@@ -85,31 +89,48 @@ void code_regions_free(struct code_regions *c)
 {
         if (!c)
                 return;
-        for (size_t i = 0; i < c->n_processes; i++) {
+        for (size_t i = 0; i < c->ids.n_items; i++) {
                 tdestroy(c->processes[i].pieces, free);
                 free(c->processes[i].frames);
         }
+        intern_deinit(&c->ids);
         free(c->processes);
         free(c);
 }
 
+/* NULL if the process has had no code. */
+static struct process_code *find_code(const struct code_regions *c, uint32_t process)
+{
+        uint32_t id = intern_find(&c->ids, &process, sizeof(process));
+
+        return id != 0 ? &c->processes[id - 1] : NULL;
+}
+
+/* The same for a process that has had code. */
+static struct process_code *known_code(const struct code_regions *c, uint32_t process)
+{
+        struct process_code *code = find_code(c, process);
+
+        assert(code);
+        return code;
+}
+
 static int code_of(struct code_regions *c, uint32_t process, struct process_code **ret_code)
 {
-        if (process > c->n_processes) {
-                int r = array_extend(&c->processes, &c->capacity, c->n_processes, process,
-                                     sizeof(*c->processes));
+        uint32_t id;
+        int r = intern_add_row(&c->ids, &process, &c->processes, &c->capacity, sizeof(*c->processes), &id);
 
-                if (r < 0)
-                        return r;
-                c->n_processes = process;
-        }
-        *ret_code = &c->processes[process - 1];
+        if (r < 0)
+                return r;
+        *ret_code = &c->processes[id - 1];
         return 0;
 }
 
 uint32_t code_regions_generation(const struct code_regions *c, uint32_t process)
 {
-        return process > 0 && process <= c->n_processes ? c->processes[process - 1].generation : 0;
+        const struct process_code *code = find_code(c, process);
+
+        return code ? code->generation : 0;
 }
 
 /* The process, if it lives. */
@@ -392,14 +413,15 @@ int code_regions_decide(struct code_regions *c)
 {
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < c->n_processes; i++) {
+        for (uint32_t i = 0; r == 0 && i < c->ids.n_items; i++) {
+                uint32_t process = *(const uint32_t *)intern_get(&c->ids, i + 1, NULL);
                 struct process_track *track;
                 struct process_code code;
 
                 if (c->processes[i].n_undecided == 0)
                         continue;
                 code = c->processes[i]; /* some of the process's files may be noted again */
-                track = track_of(c, (uint32_t)i + 1);
+                track = track_of(c, process);
                 c->processes[i].n_undecided = 0;
                 for (uint32_t k = 0; track && r == 0 && k < code.n_undecided; k++)
                         r = try_file(c, track, code.undecided[k].start_avma, code.undecided[k].is_dump);
@@ -457,6 +479,15 @@ static struct code_piece *find_piece(const struct process_code *code, const stru
         struct code_piece *const *found = tfind(key, &code->pieces, compare_pieces);
 
         return found ? *found : NULL;
+}
+
+/* The same for a process that may have had no code. */
+static const struct code_piece *find_piece_of(const struct code_regions *c, uint32_t process,
+                                              const struct code_piece *key)
+{
+        const struct process_code *code = find_code(c, process);
+
+        return code ? find_piece(code, key) : NULL;
 }
 
 /* There is nothing at its addresses. */
@@ -534,7 +565,7 @@ static bool is_unknown(const struct code_regions *c, const struct process_code *
  */
 static int leave_heirs(struct code_regions *c, struct process_track *track, uint32_t process)
 {
-        struct process_code *code = &c->processes[process - 1];
+        struct process_code *code = known_code(c, process);
         bool is_shared = code->n_heirs > 0 && others_share(c, process, code);
         int r = is_shared ? finish_stacks(c, track) : 0;
 
@@ -550,13 +581,13 @@ static int make_room(struct code_regions *c, struct process_track *track, const 
         bool was_seen = false, was_unknown;
         int r = 0;
 
-        if (!find_piece(&c->processes[row->process - 1], &piece))
+        if (!find_piece(known_code(c, row->process), &piece))
                 return 0;
         if (track && c->before_change)
                 r = c->before_change(c->context, track, piece.start_avma, piece.end_avma);
         if (r == 0)
                 r = note_frames(c);
-        code = &c->processes[row->process - 1];
+        code = known_code(c, row->process);
         was_unknown = is_unknown(c, code, &piece);
         if (r == 0)
                 r = cut_away(code, &piece, &was_seen);
@@ -566,7 +597,7 @@ static int make_room(struct code_regions *c, struct process_track *track, const 
         if (r < 0 || !was_seen || row->gone)
                 return r;
         r = finish_stacks(c, track);
-        return r < 0 ? r : begin_generation(c, &c->processes[row->process - 1], track, row->time_ns);
+        return r < 0 ? r : begin_generation(c, known_code(c, row->process), track, row->time_ns);
 }
 
 int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint32_t *ret_region)
@@ -604,7 +635,7 @@ int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint
         }
         if (r < 0)
                 return r;
-        r = add_piece(&c->processes[row->process - 1], &piece);
+        r = add_piece(known_code(c, row->process), &piece);
         if (r < 0)
                 return r;
         *ret_region = piece.region;
@@ -616,10 +647,10 @@ bool code_regions_has_other(const struct code_regions *c, const struct trace_cod
         struct code_piece piece = { .start_avma = row->start_avma };
         const struct code_piece *there;
 
-        if (row->process == 0 || row->process > c->n_processes || row->length_bytes == 0 ||
+        if (row->length_bytes == 0 ||
             __builtin_add_overflow(row->start_avma, row->length_bytes, &piece.end_avma))
                 return false;
-        there = find_piece(&c->processes[row->process - 1], &piece);
+        there = find_piece_of(c, row->process, &piece);
         return there && !is_same(c, there, row);
 }
 
@@ -646,7 +677,7 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
                 r = note_frames(c);
         if (r < 0)
                 return r;
-        code = &c->processes[row->process - 1];
+        code = known_code(c, row->process);
         if (!has_name && find_piece(code, &piece))
                 return 0;
         if (!has_name && has_frame(code, piece.start_avma, piece.end_avma)) /* which keep none */
@@ -679,9 +710,9 @@ int code_regions_note_file(struct code_regions *c, struct process_track *track,
         const struct code_piece *piece;
         const struct trace_code_region *row;
 
-        if (track->process == 0 || track->process > c->n_processes || range->start_avma >= range->end_avma)
+        if (range->start_avma >= range->end_avma)
                 return 0;
-        piece = find_piece(&c->processes[track->process - 1], &key);
+        piece = find_piece_of(c, track->process, &key);
         if (!piece)
                 return 0;
         row = trace_dictionary_row(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, piece->region);
@@ -694,9 +725,9 @@ uint32_t code_regions_find(const struct code_regions *c, uint32_t process, uint6
         const struct code_piece *piece;
         const struct trace_code_region *row;
 
-        if (process == 0 || process > c->n_processes || avma == UINT64_MAX)
+        if (avma == UINT64_MAX)
                 return 0;
-        piece = find_piece(&c->processes[process - 1], &key);
+        piece = find_piece_of(c, process, &key);
         if (!piece)
                 return 0;
         row = trace_dictionary_row(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, piece->region);
@@ -708,13 +739,12 @@ int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_n
         struct trace_code_region nothing = {
                 .length_bytes = UINT64_MAX, .time_ns = time_ns, .process = process, .gone = 1
         };
-        struct process_code *code;
+        struct process_code *code = find_code(c, process);
         uint32_t id;
         int r;
 
-        if (process == 0 || process > c->n_processes || !c->processes[process - 1].pieces)
+        if (!code || !code->pieces)
                 return 0;
-        code = &c->processes[process - 1];
         r = find_module(c, NULL, &nothing, &nothing.module);
         if (r == 0)
                 r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, &nothing, &id);

@@ -372,4 +372,25 @@ START_LOOP_TEST(test_code_in_files, 0, sizeof(files) / sizeof(files[0]))
 }
 END_TEST
 
+/* A process with code takes no memory for those that came before it. */
+START_TEST(test_many_processes)
+{
+        struct trace_code_region row = { .start_avma = 0x1000, .length_bytes = 16, .name = text("late") };
+        uint32_t first, second, id;
+
+        ck_assert_int_eq(add(0x1000, 16, "early"), 1);
+        first = code_regions_find(f.regions, f.thread->process->process, 0x1000);
+        row.process = UINT32_MAX;
+        ck_assert_uint_eq(code_regions_find(f.regions, UINT32_MAX, 0x1000), 0);
+        ck_assert_uint_eq(code_regions_generation(f.regions, UINT32_MAX), 0);
+        ck_assert(!code_regions_has_other(f.regions, &row));
+        ck_assert_int_eq(code_regions_add(f.regions, &row, &second), 1);
+        ck_assert_uint_eq(code_regions_find(f.regions, UINT32_MAX, 0x1000), second);
+        ck_assert_uint_eq(code_regions_find(f.regions, UINT32_MAX - 1, 0x1000), 0);
+        ck_assert_uint_eq(code_regions_find(f.regions, f.thread->process->process, 0x1000), first);
+        ck_assert_int_eq(code_regions_decide(f.regions), 0);
+        ck_assert_int_eq(code_regions_add(f.regions, &row, &id), 0); /* it is known */
+}
+END_TEST
+
 UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);
