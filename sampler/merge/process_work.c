@@ -156,7 +156,7 @@ int process_work_note(struct trace_dictionary *d, uint32_t process, uint32_t pid
                 r = trace_dictionary_add_string(d, TRACE_INFO_WORKS_ON, strlen(TRACE_INFO_WORKS_ON),
                                                 &row.key);
                 if (r == 0)
-                        r = trace_dictionary_add_path(d, work.bytes, work.n_bytes, &row.value);
+                        r = trace_dictionary_add_program_string(d, work.bytes, work.n_bytes, &row.value);
                 if (r == 0)
                         r = trace_dictionary_add(d, TRACE_TABLE_PROGRAM_INFO, &row, &id);
         }
