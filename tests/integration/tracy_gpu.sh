@@ -3,7 +3,7 @@
 # Zones of OpenGL and Vulkan by Tracy's macros, on Mesa's software renderers: each is in the trace, on the host's clock
 set -u
 . tests/tap.sh
-plan 12
+plan 15
 need c++ jq
 need_sampling
 sanitize=()
@@ -42,6 +42,10 @@ in_time() { # name of the trace, outer zone, inner zone
         }'
 }
 
+late() { # program, wanted zones, arguments...: its context is made while nothing is recorded
+        record "$1_late" --delay 300ms "$TMPDIR/$1" 200 "${@:3}" late && same "$2" "$(zones_of "$1_late")"
+}
+
 group() { # name, program, wanted zones, outer, inner, arguments...
         local status=0
         "$TMPDIR/$2" 3 "${@:6}" >"$TMPDIR/out" 2>&1 || status=$?
@@ -54,6 +58,7 @@ group() { # name, program, wanted zones, outer, inner, arguments...
         holds "$1: every zone" same "$3" "$(zones_of "$2")"
         holds "$1: times of the host, inner zones inside" in_time "$2" "$4" "$5"
         holds "$1: nothing is lost" same "" "$(lost_events "$2")"
+        holds "$1: a recording that begins after the context" late "$2" "$3" "${@:6}"
 }
 
 if has_header EGL/egl.h && has_header GL/glext.h; then

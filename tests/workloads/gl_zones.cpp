@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// gl_zones N
+// gl_zones N [late]
 //
 // Clears a picture of OpenGL N times, each in a zone of the GPU inside of the zone "frame", without a window:
-// Mesa's software renderer will do.  Exit status 77: there is no OpenGL.  tests/integration/tracy_gpu.sh
-// compiles it.
+// Mesa's software renderer will do.  "late": once a recording has begun.  Exit status 77: there is no OpenGL.
+// tests/integration/tracy_gpu.sh compiles it.
 #define GL_GLEXT_PROTOTYPES   1
 #define EGL_EGLEXT_PROTOTYPES 1
 #include <EGL/egl.h>
@@ -17,6 +17,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static bool make_current()
 {
@@ -51,6 +52,8 @@ int main(int argc, char **argv)
 
         TracyGpuContext;
         TracyGpuContextName("renderer", 8);
+        while (argc > 2 && !TracyIsConnected)
+                usleep(1000);
         for (int i = 0; i < n; i++) {
                 {
                         TracyGpuZoneC("frame", 0x00ff00);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// vulkan_zones N plain|calibrated|host
+// vulkan_zones N plain|calibrated|host [late]
 //
 // Fills a buffer by Vulkan N times, each in a zone of the GPU inside of the zone "frame", without a window:
-// Mesa's software renderer will do.  Exit status 77: there is no device of Vulkan, or it lacks what was asked
-// for.  tests/integration/tracy_gpu.sh compiles it, also with TRACY_VK_USE_SYMBOL_TABLE.
+// Mesa's software renderer will do.  "late": once a recording has begun.  Exit status 77: there is no device
+// of Vulkan, or it lacks what was asked for.  tests/integration/tracy_gpu.sh compiles it, also with
+// TRACY_VK_USE_SYMBOL_TABLE.
 #include <vulkan/vulkan.h>
 
 #include <tracy/Tracy.hpp>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct machine {
         VkInstance instance;
@@ -175,6 +177,8 @@ int main(int argc, char **argv)
                 return 77;
         TracyVkCtx context = make_context(&m, kind);
         TracyVkContextName(context, "vulkan queue", 12);
+        while (argc > 3 && !TracyIsConnected)
+                usleep(1000);
         for (int i = 0; i < n; i++)
                 frame(&m, context, kind, i);
         VkCommandBufferBeginInfo info = {};

@@ -103,11 +103,11 @@ class GpuCtx
       private:
         void calibrate()
         {
-                const uint64_t before = hyprof_now_ns();
+                const uint64_t before = detail::device_now_ns();
                 GLint64 ticks = 0;
 
                 glGetInteger64v(GL_TIMESTAMP, &ticks);
-                ring_.calibrate(static_cast<uint64_t>(ticks), before, hyprof_now_ns());
+                ring_.calibrate(static_cast<uint64_t>(ticks), before, detail::device_now_ns());
         }
 
         detail::query_ring ring_;

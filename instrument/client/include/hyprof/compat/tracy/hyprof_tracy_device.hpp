@@ -17,6 +17,12 @@ namespace tracy
 namespace detail
 {
 
+/* The recording's clock, also while nothing is recorded: contexts are made then, and have to be placed. */
+inline uint64_t device_now_ns()
+{
+        return hyprof_emit_now_ns();
+}
+
 class query_ring
 {
       public:
@@ -48,7 +54,7 @@ class query_ring
         }
         bool is_calibration_due() const
         {
-                return hyprof_now_ns() - last_.end_ns > 1000000000;
+                return HYPROF_WANTED_(HYPROF_FAMILY_DEVICES_) && device_now_ns() - last_.end_ns > 1000000000;
         }
 
         /* A query for a zone's begin; none if nothing is recorded, or too few places are free. */

@@ -180,10 +180,10 @@ class VkCtx
                 uint64_t begin_ns = times[1] - deviation_ns, end_ns = times[1] + deviation_ns;
                 if (domain_ == VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT) {
                         struct timespec now;
-                        const uint64_t before = hyprof_now_ns();
+                        const uint64_t before = detail::device_now_ns();
 
                         clock_gettime(CLOCK_MONOTONIC, &now);
-                        const uint64_t after = hyprof_now_ns();
+                        const uint64_t after = detail::device_now_ns();
                         const uint64_t there = static_cast<uint64_t>(now.tv_sec) * 1000000000 +
                                                static_cast<uint64_t>(now.tv_nsec);
                         begin_ns += before - there;
@@ -194,11 +194,11 @@ class VkCtx
         /* Once, by a query that is waited for. */
         void calibrate_by(VkQueue queue, VkCommandBuffer cmdbuf)
         {
-                const uint64_t before = hyprof_now_ns();
+                const uint64_t before = detail::device_now_ns();
                 uint64_t ticks = 0;
 
                 run(queue, cmdbuf, write_first);
-                const uint64_t after = hyprof_now_ns();
+                const uint64_t after = detail::device_now_ns();
                 if (f_.vkGetQueryPoolResults(device_, pool_, 0, 1, sizeof(ticks), &ticks, sizeof(ticks),
                                              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT) == VK_SUCCESS)
                         ring_->calibrate(ticks, before, after);
