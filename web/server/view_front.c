@@ -10,6 +10,7 @@
 #include "web/request/web_question.h"
 #include "web/server/answer_jobs.h"
 #include "web/server/answer_process.h"
+#include "web/server/browser_page.h"
 #include "web/server/nearby_traces.h"
 #include "web/server/view_server.h"
 #include "web/server/web_channel.h"
@@ -29,92 +30,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ------------------------------------------------------------------ the browser */
-
-/*
- * Opens an address in the user's browser.
- *
- * The token must not appear in a command line, which every user of the machine can read, so the browser
- * opens a file that leads to the address.
- */
-
-#define BROWSER_PAGE_BYTES 512
-
-/* Zero-initialised: none. */
-struct browser_page {
-        char path[BROWSER_PAGE_BYTES]; /* of the file; "" = none */
-};
-
-#define PAGE_FORMAT                                                                               \
-        "<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">" \
-        "<meta http-equiv=\"refresh\" content=\"0; url=%s\"><title>hyprof</title>"                \
-        "<p><a href=\"%s\" rel=\"noreferrer\">hyprof</a>\n"
-
-/* Returns 0 or -1. */
-static int write_page(struct browser_page *page, const char *url)
-{
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
-        const char *folder = getenv("XDG_RUNTIME_DIR");
-        char text[2048];
-        int n, fd;
-
-        n = snprintf(page->path, sizeof(page->path), "%s/hyprof-view-XXXXXX.html",
-                     folder && access(folder, W_OK) == 0 ? folder : io_temporary_folder());
-        fd = n < (int)sizeof(page->path) ? mkostemps(page->path, (int)strlen(".html"), O_CLOEXEC) : -1;
-        if (fd < 0) {
-                page->path[0] = '\0';
-                return -1;
-        }
-        n = snprintf(text, sizeof(text), PAGE_FORMAT, url, url);
-        n = io_write_all(fd, text, (size_t)n, NULL);
-        io_close(&fd);
-        return n;
-}
-
-/* In a session of its own, so that Ctrl-C does not end a browser that was started here. */
-static void run_opener(const char *path)
-{
-        int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-        sigset_t none;
-
-        (void)sigemptyset(&none);
-        (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
-        (void)setsid();
-        if (fork() != 0)
-                _exit(0);
-        for (int i = 0; null_fd >= 0 && i < 3; i++)
-                (void)dup2(null_fd, i);
-        (void)execlp("xdg-open", "xdg-open", path, (char *)NULL);
-        _exit(EXIT_FAILURE);
-}
-
-/*
- * Starts the browser and does not wait for it.  Where there is none, nothing happens: the address is
- * printed anyway.
- */
-static void start_browser(struct browser_page *page, const char *url)
-{
-        pid_t pid;
-
-        if (write_page(page, url) < 0)
-                return;
-        pid = fork();
-        if (pid == 0)
-                run_opener(page->path);
-        while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                ;
-}
-
-/* Removes the file. */
-static void end_browser(struct browser_page *page)
-{
-        if (page->path[0] != '\0')
-                (void)unlink(page->path);
-        page->path[0] = '\0';
-}
-
-/* ------------------------------------------------------------------ the front */
 
 #define BACKLOG       64
 #define URL_BYTES     (sizeof("http://.localhost:65535//") + 2 * (size_t)WEB_TOKEN_BYTES)
@@ -453,7 +368,7 @@ static void announce(struct view_front *f)
         f->is_ready = true;
         f->options->ready(f->options->context, url, f->site.port);
         if (f->options->opens_browser)
-                start_browser(&f->page, url);
+                browser_page_open(&f->page, url);
 }
 
 static void stop_answers(struct view_front *f)
@@ -771,7 +686,7 @@ static void end(struct view_front *f)
                                 timeline_cache_end(f->options->cache, &f->indexes[i], (long)f->server, false);
         }
         live_symbols_stop(&f->symbols);
-        end_browser(&f->page);
+        browser_page_close(&f->page);
         io_close(&f->listen_fd);
         io_close(&f->channel_fd);
         io_close(&f->signal_fd);
