@@ -188,12 +188,14 @@ void view_answers_free(char *argv[VIEW_ANSWERS_WORDS_MAX])
 }
 
 /* In the child; see web_answers. */
-static int run(void *context, const struct web_question *question, int names_fd)
+static int run(void *context, const struct web_question *question, const char *before, int names_fd)
 {
+        struct view_traces traces = *(const struct view_traces *)context;
         char *argv[VIEW_ANSWERS_WORDS_MAX];
-        int argc = view_answers_command(context, question, names_fd, argv);
-        int status;
+        int argc, status;
 
+        traces.before = before;
+        argc = view_answers_command(&traces, question, names_fd, argv);
         if (argc < 0) {
                 complain("error: no memory for an answer");
                 return EXIT_STATUS_FAILED;
@@ -206,5 +208,5 @@ static int run(void *context, const struct web_question *question, int names_fd)
 
 struct web_answers view_answers_of(struct view_traces *traces)
 {
-        return (struct web_answers){ .run = run, .context = traces };
+        return (struct web_answers){ .run = run, .context = traces, .before = traces->before };
 }

@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 83
+plan 85
 need curl jq python3
 export no_proxy='*' XDG_STATE_HOME="$TMPDIR/state"
 
@@ -177,6 +177,9 @@ is_compared() { curl -s "${url}nearby" | jq -e .is_compared; }
 holds 'the folder has another trace' sh -c "curl -s '${url}nearby' | jq -e '[.traces[].name] | index(\"before.hyp\") != null and index(\"t.hyp\") == null'"
 holds 'which is compared' same 200 "$(status -d before.hyp "${url}compare")"
 wait_until "the next server" is_compared
+holds 'answers about it are about it' sh -c "curl -s '${url}answer?question=zones&side=before' >'$TMPDIR/of_before.json' &&
+        '$HYPROF' report --zones --json --whole -i '$TMPDIR/before.hyp' | cmp - '$TMPDIR/of_before.json'"
+holds 'and the difference has both' serves 200 'answer?question=diff'
 kill -KILL "$(pgrep -P "$pid" | head -n 1)"
 is_without() { curl -s "${url}nearby" | jq -e '.is_compared == false and (.failure | test("killed by signal 9"))'; }
 holds 'a server that dies of two traces is followed by one of the first alone' wait_until "that server" is_without

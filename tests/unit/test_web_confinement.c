@@ -258,9 +258,11 @@ START_TEST(the_filter_needs_no_memory)
 END_TEST
 #endif
 
-static int answer_by_trying(void *context, const struct web_question *question, int names_fd)
+static int answer_by_trying(void *context, const struct web_question *question, const char *before,
+                            int names_fd)
 {
         (void)context;
+        (void)before;
         (void)names_fd;
         (void)question;
         kept_fd = open("/dev/null", O_RDONLY | O_CLOEXEC); /* all others were closed */

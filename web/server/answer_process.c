@@ -104,7 +104,7 @@ static int run_child(const struct web_answers *answers, const struct web_questio
         io_close(&fds[0]);
         io_close(&fds[1]);
         start_watch(&watch, fds[2], trace);
-        return answers->run(answers->context, question, fds[N_PIPES]);
+        return answers->run(answers->context, question, answers->before, fds[N_PIPES]);
 }
 
 /*

@@ -33,10 +33,12 @@ struct web_answers {
         /*
          * Prints the document as JSON on standard output, which it flushes, and complaints on standard error.
          * Called once in a process of its own, which ends after it.  Returns the command's exit status.
+         * @before:    as below
          * @names_fd:  of a trace that grows: the file of live_symbols; -1 = none
          */
-        int (*run)(void *context, const struct web_question *question, int names_fd);
-        void *context; /* borrowed */
+        int (*run)(void *context, const struct web_question *question, const char *before, int names_fd);
+        void *context;      /* borrowed */
+        const char *before; /* path of the trace to compare with, borrowed; NULL = none */
 };
 
 #define ANSWER_PROCESS_WORDS_MAX 8192 /* bytes of complaints that are kept */

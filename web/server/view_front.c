@@ -302,6 +302,7 @@ static int start_answer(struct view_front *f, uint32_t id, const struct web_ques
                         struct error *err)
 {
         struct running_answer *answer = find_free_answer(f);
+        struct web_answers answers = *f->options->answers;
         const char *mistake = find_mistake(f, question);
         struct web_message message;
         struct error why = ERROR_NONE;
@@ -314,7 +315,8 @@ static int start_answer(struct view_front *f, uint32_t id, const struct web_ques
                               "the trace was replaced by another file: start hyprof view again", err);
         if (!answer)
                 return refuse(f, id, HTTP_INTERNAL, "too many answers at once", err);
-        if (answer_process_start(&answer->process, f->options->answers, question, trace_of(f, question),
+        answers.before = f->paths[WEB_SIDE_BEFORE]; /* it may have been chosen on the page */
+        if (answer_process_start(&answer->process, &answers, question, trace_of(f, question),
                                  f->symbols.names_fd, &why) < 0)
                 return refuse(f, id, HTTP_INTERNAL, why.text, err);
         answer->id = id;
