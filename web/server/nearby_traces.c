@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_spec.h"
+#include "view/document/json_value.h"
 #include "web/model/trace_identity.h"
 #include "web/model/view_content.h"
 
@@ -123,10 +124,12 @@ int nearby_traces_put(const char *trace, bool is_compared, const char *failure, 
                                                   (json_int_t)(list->traces[i].modified_ns / 1000000000)));
         }
         free(list);
-        if (r == 0)
-                return view_model_print(json_pack("{s:o,s:b,s:s}", "traces", traces, "is_compared",
-                                                  (int)is_compared, "failure", failure),
-                                        out, err);
+        if (r == 0) /* the words quote a path, which may be no UTF-8 */
+                return view_model_print(
+                        json_pack("{s:o,s:b,s:o*}", "traces", traces, "is_compared", (int)is_compared,
+                                  "failure",
+                                  json_value_string((struct text_view){ failure, strlen(failure) })),
+                        out, err);
         json_decref(traces);
         return r;
 }
