@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 85
+plan 87
 need curl jq python3
 export no_proxy='*' XDG_STATE_HOME="$TMPDIR/state"
 
@@ -166,6 +166,13 @@ holds 'and its notes' same 200 "$(status -d '["before"]' "${url}before/keep?name
 holds 'which are not those of the other' sh -c "curl -s '${url}before/kept' | jq -e '.notes == \"[\\\"before\\\"]\"' && curl -s '${url}kept' | jq -e '.notes != \"[\\\"before\\\"]\"'"
 holds 'answers say by themselves whom they are about' serves 404 'before/answer?question=functions'
 holds 'and pages are those of both' serves 404 before/page.js
+{ printf HYPC && head -c 200 /dev/zero; } >"$TMPDIR/broken.hyp"
+has_failed() { curl -s "${url}nearby" | jq -e '.failure | test("broken.hyp")'; }
+was=$(duration_of before/model)
+status -d broken.hyp "${url}compare" >/dev/null
+holds 'another one that cannot be read is refused' wait_until "the refusal" has_failed
+holds 'and the one before stays' same "$was" "$(duration_of before/model)"
+rm "$TMPDIR/broken.hyp"
 children=$(pgrep -P "$pid")
 kill -TERM "$pid"
 wait "$pid" || true

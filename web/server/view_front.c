@@ -48,6 +48,8 @@ struct view_front {
         struct web_site site;
         const char *paths[N_WEB_SIDES]; /* NULL = none before */
         char *chosen;                   /* a path that is one of these: of a trace to compare with; heap */
+        const char *former;             /* until a server has read the chosen one: what was there before it */
+        char *former_chosen;            /* likewise; heap */
         struct error not_shown;         /* why the one chosen last is not shown; code 0 = it is */
         bool is_trying;                 /* the server has not read the chosen one yet */
         struct trace_identity traces[N_WEB_SIDES];
@@ -480,6 +482,25 @@ static void drop_before(struct view_front *f)
         f->chosen = NULL;
 }
 
+/* The one chosen last cannot be shown. */
+static void return_to_former(struct view_front *f)
+{
+        struct error err = ERROR_NONE;
+
+        drop_before(f);
+        f->paths[WEB_SIDE_BEFORE] = f->former;
+        f->chosen = f->former_chosen;
+        f->former = f->former_chosen = NULL;
+        if (f->paths[WEB_SIDE_BEFORE] && read_side(f, WEB_SIDE_BEFORE, &err) < 0)
+                drop_before(f);
+}
+
+static void forget_former(struct view_front *f)
+{
+        free(f->former_chosen);
+        f->former = f->former_chosen = NULL;
+}
+
 static int choose_before(struct view_front *f, struct text_view name, struct error *err)
 {
         char *path;
@@ -493,11 +514,14 @@ static int choose_before(struct view_front *f, struct text_view name, struct err
         r = nearby_traces_find(f->paths[WEB_SIDE_AFTER], name, &path, err);
         if (r < 0)
                 return r;
+        f->former = f->paths[WEB_SIDE_BEFORE];
+        f->former_chosen = f->chosen;
+        f->chosen = NULL;
         drop_before(f);
         f->paths[WEB_SIDE_BEFORE] = f->chosen = path;
         r = read_side(f, WEB_SIDE_BEFORE, err);
         if (r < 0)
-                drop_before(f);
+                return_to_former(f);
         return r;
 }
 
@@ -526,6 +550,7 @@ static int take_message(struct view_front *f, const struct web_message *message,
         switch (message->kind) {
         case WEB_MESSAGE_READY:
                 f->is_trying = false;
+                forget_former(f);
                 if (!f->is_ready)
                         announce(f);
                 return 0;
@@ -612,7 +637,7 @@ static int judge_end(struct view_front *f, int wait_status, struct error *err)
                 return judge_server(wait_status, err);
         if (f->not_shown.code == 0)
                 (void)judge_server(wait_status, &f->not_shown);
-        drop_before(f);
+        return_to_former(f);
         f->is_trying = false;
         return restart_server(f, err);
 }
@@ -695,6 +720,7 @@ static void end(struct view_front *f)
         byte_buffer_deinit(&f->keeping);
         kept_values_deinit(&f->kept[WEB_SIDE_AFTER]);
         drop_before(f);
+        forget_former(f);
 }
 
 int view_front_run(const struct view_front_options *options, struct error *err)
