@@ -472,6 +472,14 @@ static int list_nearby(struct view_front *f, struct error *err)
         return r;
 }
 
+/* Removes the indexes that the server has not finished: it ends, or has ended. */
+static void end_indexes(const struct view_front *f)
+{
+        for (int i = 0; f->options->cache && i < N_WEB_SIDES; i++)
+                if (f->paths[i])
+                        timeline_cache_end(f->options->cache, &f->indexes[i], (long)f->server, false);
+}
+
 /* Forgets the trace before. */
 static void drop_before(struct view_front *f)
 {
@@ -514,6 +522,7 @@ static int choose_before(struct view_front *f, struct text_view name, struct err
         r = nearby_traces_find(f->paths[WEB_SIDE_AFTER], name, &path, err);
         if (r < 0)
                 return r;
+        end_indexes(f);
         f->former = f->paths[WEB_SIDE_BEFORE];
         f->former_chosen = f->chosen;
         f->chosen = NULL;
@@ -629,6 +638,8 @@ static int judge_end(struct view_front *f, int wait_status, struct error *err)
 {
         int r = take_messages(f, err);
 
+        end_indexes(f);
+        f->server = 0;
         if (r < 0)
                 return r;
         if (f->is_server_ending)
@@ -646,10 +657,8 @@ static int reap(struct view_front *f, struct error *err)
 {
         int status;
 
-        if (f->server != 0 && waitpid(f->server, &status, WNOHANG) == f->server) {
-                f->server = 0;
+        if (f->server != 0 && waitpid(f->server, &status, WNOHANG) == f->server)
                 return judge_end(f, status, err);
-        }
         for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++) {
                 struct running_answer *answer = &f->answers[i];
 
@@ -707,10 +716,7 @@ static void end(struct view_front *f)
                 (void)kill(f->server, SIGKILL);
                 while (waitpid(f->server, NULL, 0) < 0 && errno == EINTR)
                         ;
-                /* indexes that were not finished */
-                for (int i = 0; f->options->cache && i < N_WEB_SIDES; i++)
-                        if (f->paths[i])
-                                timeline_cache_end(f->options->cache, &f->indexes[i], (long)f->server, false);
+                end_indexes(f);
         }
         live_symbols_stop(&f->symbols);
         browser_page_close(&f->page);
