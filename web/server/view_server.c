@@ -119,7 +119,8 @@ static int open_side(struct view_server *s, enum web_side which, struct error *e
         side->content.has_before = s->options->traces[WEB_SIDE_BEFORE] != NULL;
         if (!side->path)
                 return 0;
-        *side->trace_fd = open(side->path, O_RDONLY | O_CLOEXEC);
+        /* By now the name may be that of a FIFO, which would wait for its writer. */
+        *side->trace_fd = open(side->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         return *side->trace_fd < 0 ? error_errno(err, "%s", side->path) : open_index(s, side, err);
 }
 
