@@ -14,6 +14,7 @@
 
 #define CURRENT_EXE "/proc/self/exe"
 #define LIBRARY     "libhyprof_inject.so"
+#define CHOICE      "HYPROF_INJECT"
 
 /* Each variable, and the interface that a program has which looks for it. */
 static const struct variable {
@@ -70,14 +71,33 @@ static void add(struct injection *in, const char *name, const char *value)
         in->pairs[in->n++] = value;
 }
 
+/* A variable that is set stays; with the same value, a recorder around this one has set it. */
+static void add_variable(struct injection *in, const struct variable *v, bool is_quiet)
+{
+        const char *value = v->value ? v->value : in->path;
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        const char *known = getenv(v->name);
+
+        if (!known)
+                add(in, v->name, value);
+        else if (!is_quiet && strcmp(known, value) != 0)
+                complain("note: --inject: %s is set already, and left as it is", v->name);
+}
+
 void injection_init(struct injection *in, const struct record_options *options, char **argv)
 {
         uint32_t parts = options->injection & INJECTION_ALL;
         bool is_asked = options->injection != INJECTION_AUTO && !options->quiet;
 
         *in = (struct injection){ .n = 0 };
-        if (parts == 0 || !argv || record_options_is_attaching(options))
+        if (!argv || record_options_is_attaching(options))
                 return;
+        if (parts == 0) {
+                /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+                if (getenv(CHOICE)) /* a recorder around this one has set the variables */
+                        add(in, CHOICE, "none");
+                return;
+        }
         if (has_own_rights(argv[0])) {
                 if (is_asked)
                         complain("note: --inject: %s gets rights of its own: it is left as it is", argv[0]);
@@ -89,18 +109,10 @@ void injection_init(struct injection *in, const struct record_options *options, 
                 return;
         }
         injection_print(parts, in->words);
-        add(in, "HYPROF_INJECT", in->words);
-        for (size_t i = 0; i < N_VARIABLES; i++) {
-                const struct variable *v = &variables[i];
-
-                if ((v->part & parts) == 0)
-                        continue;
-                /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
-                if (!getenv(v->name))
-                        add(in, v->name, v->value ? v->value : in->path);
-                else if (!options->quiet)
-                        complain("note: --inject: %s is set already, and left as it is", v->name);
-        }
+        add(in, CHOICE, in->words);
+        for (size_t i = 0; i < N_VARIABLES; i++)
+                if (variables[i].part & parts)
+                        add_variable(in, &variables[i], options->quiet);
 }
 
 /* True if some program said that it has loaded the library. */
@@ -124,8 +136,8 @@ static bool was_loaded(const struct trace_dictionary *d)
 void injection_note_unused(const struct injection *in, const struct record_options *options,
                            const struct trace_dictionary *dictionary)
 {
-        if (in->n > 0 && options->injection != INJECTION_AUTO && options->delay_ns == 0 && !options->quiet &&
-            !was_loaded(dictionary))
+        if (in->words[0] != '\0' && options->injection != INJECTION_AUTO && options->delay_ns == 0 &&
+            !options->quiet && !was_loaded(dictionary))
                 complain("note: --inject=%s: no program asked for it, or it changed the variables itself",
                          in->words);
 }

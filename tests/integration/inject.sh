@@ -3,7 +3,7 @@
 # Programs that mark their work for ITT, OpenMP's OMPT and NVTX: what they say is in the trace, each once, and they go on
 set -eu
 . tests/tap.sh
-plan 52
+plan 54
 need jq
 need_sampling
 n=200
@@ -104,6 +104,13 @@ mine() {
 holds "a variable that is set already is left as it is" mine
 none() { record none --inject=none env && ! grep -E 'INTEL_|NVTX|OMP_TOOL|HYPROF_INJECT' "$TMPDIR/none.out"; }
 holds "none" none
+own_library=$(dirname "$(readlink -f "$HYPROF")")/libhyprof_inject.so
+within() { # name of the trace, choice, what the program says: as if a recorder around this one had set the variables
+        HYPROF_INJECT=itt,ompt,nvtx NVTX_INJECTION64_PATH=$own_library record "$1" "--inject=$2" "$WORKLOADS/w_marks_nvtx" 1 &&
+                grep -qx "$3" "$TMPDIR/$1.out" && lacks_note "$1" "note: --inject"
+}
+holds "none, in a recording within another one" within within_none none "attached 0"
+holds "all, in a recording within another one" within within_all nvtx "attached 1"
 holds "nonsense is refused" ends_with 2 "$HYPROF" record --inject=itt,vtune -o "$TMPDIR/no.hyp" true
 set_user() {
         cp "$WORKLOADS/w_marks_itt" "$TMPDIR/set_user" && chmod 4755 "$TMPDIR/set_user" &&
