@@ -131,6 +131,7 @@ START_TEST(test_map)
         static void *model[N_KEYS];
         struct word_map map = { .n_used = 0 };
         unsigned seed = 1, n = 0;
+        size_t place = 0;
 
         for (int step = 0; step < 200000; step++) {
                 unsigned i = (seed = seed * 1103515245 + 12345) >> 8, what = i >> 16 & 3;
@@ -157,8 +158,8 @@ START_TEST(test_map)
         ck_assert_uint_eq(map.n_used, n);
         ck_assert_ptr_null(word_map_keep(&map, key_of(0), NULL));
         for (; n > 0; n--)
-                ck_assert_ptr_nonnull(word_map_take_any(&map));
-        ck_assert_ptr_null(word_map_take_any(&map));
+                ck_assert_ptr_nonnull(word_map_take_next(&map, &place));
+        ck_assert_ptr_null(word_map_take_next(&map, &place));
         free(map.places);
 }
 END_TEST

@@ -107,7 +107,8 @@ void open_ranges_add(struct open_ranges *r, struct hyprof_location *location, ui
 void open_ranges_finish(struct open_ranges *r)
 {
         struct open_range *range;
+        size_t place = 0;
 
-        while ((range = word_map_take_any(&r->open)))
+        while ((range = word_map_take_next(&r->open, &place)))
                 end_range(r, range);
 }

@@ -117,16 +117,18 @@ void *word_map_take(struct word_map *m, struct word_key key)
         return value;
 }
 
-void *word_map_take_any(struct word_map *m)
+/* A key that moves up into the gap comes from behind it: it has not been taken yet. */
+void *word_map_take_next(struct word_map *m, size_t *place)
 {
         void *value = NULL;
 
         if (!inject_lock(&m->lock))
                 return NULL;
-        for (size_t i = 0; !value && m->n_used > 0 && i < m->n_places; i++) {
-                value = m->places[i].value;
-                if (value)
-                        close_gap(m, i);
+        while (*place < m->n_places && !m->places[*place].value)
+                ++*place;
+        if (*place < m->n_places) {
+                value = m->places[*place].value;
+                close_gap(m, *place);
         }
         inject_unlock(&m->lock);
         return value;

@@ -39,7 +39,10 @@ void *word_map_keep(struct word_map *m, struct word_key key, void *value);
 /* Takes it out, and returns it; NULL if there is none. */
 void *word_map_take(struct word_map *m, struct word_key key);
 
-/* Takes any one out; NULL = the map is empty. */
-void *word_map_take_any(struct word_map *m);
+/*
+ * Takes them out one by one; NULL = all have been taken that were there.
+ * @place:  0 at first; where the next one is looked for
+ */
+void *word_map_take_next(struct word_map *m, size_t *place);
 
 #endif /* INSTRUMENT_COMPAT_INJECT_WORD_MAP_H */
