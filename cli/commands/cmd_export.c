@@ -208,6 +208,9 @@ static void print_done(const char *path, const struct export_format *format,
         if (totals->n_waits > 0)
                 complain("%s beside the samples, all in nanoseconds",
                          text_number_counted(totals->n_waits, "waits").text);
+        if (totals->n_waits_without_stack > 0)
+                complain("%s without a call stack (record --off-cpu: fewer)",
+                         text_number_counted(totals->n_waits_without_stack, "waits").text);
         if (totals->n_arrows > 0)
                 complain("%s from threads that ended waits (--no-waits: none)",
                          text_number_counted(totals->n_arrows, "arrows").text);

@@ -67,9 +67,10 @@ struct export_totals {
         uint64_t n_samples;
         uint64_t weight; /* of these samples */
         uint64_t n_zones;
-        uint64_t n_waits;  /* beside the samples: of formats that have them only if asked */
-        uint64_t n_arrows; /* from threads that ended waits to those that waited */
-        bool is_folded;    /* native code counts for the Python function that called it */
+        uint64_t n_waits;               /* beside the samples: of formats that have them only if asked */
+        uint64_t n_waits_without_stack; /* of these */
+        uint64_t n_arrows;              /* from threads that ended waits to those that waited */
+        bool is_folded;                 /* native code counts for the Python function that called it */
         uint64_t left_out[EXPORT_LEFT_OUT_COUNT]; /* by reason; the command says them */
 };
 

@@ -111,6 +111,7 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
         if (x->options->zones_as_frames)
                 key.path = wait->path;
         x->totals->n_waits++;
+        x->totals->n_waits_without_stack += wait->stack == 0;
         if (add(&x->stacks, &key, wait->in_ns - wait->out_ns) < 0)
                 return error_set(err, -ENOMEM, "no memory for the call stacks");
         return 0;

@@ -3,12 +3,13 @@
 # `hyprof export`: its exit statuses, where it writes, and words that can be pasted
 set -eu
 . tests/tap.sh
-plan 33
+plan 34
 
 export_to() {
         "$HYPROF" export "$@"
 }
 
+"$HYPROF" export folded --waits -o - tests/golden/v1.4.hyp >/dev/null 2>"$TMPDIR/waits.err"
 cd "$TMPDIR"
 "$BUILD/tools/made_trace" zones plain.hyp
 
@@ -30,6 +31,7 @@ holds 'named like it' test -f plain.folded
 holds 'standard input' ends_with 0 export_to folded -o - - <plain.hyp
 holds 'which gives the same' cmp out plain.folded
 holds '--waits is for call stacks' ends_with 2 export_to --waits pprof plain.hyp
+holds 'waits without a call stack are counted' grep -q '^hyprof: 3 waits without a call stack' waits.err
 holds '--quiet' ends_with 0 export_to --quiet --force folded plain.hyp
 holds 'says nothing' test ! -s err
 
