@@ -4,7 +4,7 @@
 # shellcheck disable=SC2016 # CMake expands them
 set -u
 . tests/tap.sh
-plan 13
+plan 14
 need cmake pkg-config
 need_sampling
 ROOT=$TMPDIR/root
@@ -108,6 +108,13 @@ for name in Tracy tracy "Tracy 0.11.1"; do
         project "$TMPDIR/find ${name// /-}" "find_package($name REQUIRED)" 'target_link_libraries(engine PUBLIC Tracy::TracyClient)'
         holds "find_package($name)" built "$TMPDIR/find ${name// /-}" "-DCMAKE_PREFIX_PATH=$TREE"
 done
+asks_for() { # version, revision of the functions
+        project "$TMPDIR/revision" "find_package(Tracy $1 REQUIRED)" 'get_target_property(set Tracy::TracyClient INTERFACE_COMPILE_DEFINITIONS)' \
+                "if(NOT TRACY_COMPAT_API=$2 IN_LIST set)" 'message(FATAL_ERROR "${set}")' 'endif()'
+        cmake -S "$TMPDIR/revision" -B "$TMPDIR/revision/$1" "-DCMAKE_PREFIX_PATH=$TREE"
+}
+both_revisions() { asks_for 0.11.1 1103 && asks_for 0.13.1 1200; }
+holds "an older one gets the macros that it had" both_revisions
 finds_no_tracy() {
         project "$TMPDIR/none" 'find_package(Tracy QUIET)' 'if(Tracy_FOUND)' 'message(FATAL_ERROR "${Tracy_DIR}")' 'endif()'
         cmake -S "$TMPDIR/none" -B "$TMPDIR/none/build" "-DCMAKE_PREFIX_PATH=$ROOT$PREFIX"

@@ -14,7 +14,12 @@ if(NOT TARGET Tracy::TracyClient)
         endif()
         # A program that asks for an older Tracy calls the C functions as they were then.
         if(${CMAKE_FIND_PACKAGE_NAME}_FIND_VERSION AND ${CMAKE_FIND_PACKAGE_NAME}_FIND_VERSION VERSION_LESS 0.14)
+                set(_hyprof_revision 1200)
+                if(${CMAKE_FIND_PACKAGE_NAME}_FIND_VERSION VERSION_LESS 0.12)
+                        set(_hyprof_revision 1103)
+                endif()
                 set_property(TARGET Tracy::TracyClient APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS
-                        TRACY_COMPAT_API=1103)
+                        TRACY_COMPAT_API=${_hyprof_revision})
+                unset(_hyprof_revision)
         endif()
 endif()
