@@ -11,9 +11,11 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-#define KEY_BYTES 256
+#define KEY_BYTES  256
+#define YIELDS_MAX 100 /* of one wait for a lock */
 
 static uint64_t n_forks = 1; /* of this process's line of ancestors */
 
@@ -175,11 +177,22 @@ static uint64_t own_mark(void)
         return (uintptr_t)&place ^ n_forks << 48;
 }
 
+/* A thread of a higher real-time priority than the holder's gets the CPU again and again by a mere yield. */
+static void wait_a_moment(unsigned n_before)
+{
+        const struct timespec moment = { .tv_nsec = 20000 };
+
+        if (n_before < YIELDS_MAX)
+                (void)sched_yield();
+        else
+                (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+}
+
 bool inject_lock(struct inject_lock *lock)
 {
         uint64_t own = own_mark();
 
-        while (true) {
+        for (unsigned n_waits = 0;; n_waits++) {
                 uint64_t holder = 0;
 
                 if (__atomic_compare_exchange_n(&lock->holder, &holder, own, false, __ATOMIC_ACQUIRE,
@@ -192,7 +205,7 @@ bool inject_lock(struct inject_lock *lock)
                     __atomic_compare_exchange_n(&lock->holder, &holder, own, false, __ATOMIC_ACQUIRE,
                                                 __ATOMIC_RELAXED))
                         return true;
-                (void)sched_yield();
+                wait_a_moment(n_waits);
         }
 }
 
