@@ -25,7 +25,7 @@ function makeTrace(name, length_ms, works) {
 
         const named = (tid, title) => ({ ph: 'M', name: 'thread_name', pid: 7, tid, args: { name: title } });
 
-        fs.writeFileSync(json, JSON.stringify({ traceEvents: [named(1, 'main'), named(2, 'worker'), zone('whole', 0, length_ms, 1),
+        fs.writeFileSync(json, JSON.stringify({ traceEvents: [named(1, 'main'), named(2, 'worker'), zone('w*', 0, length_ms, 1),
                 zone(HOSTILE, 1, 1, 1),
                 ...works.map(([at, ms]) => zone('work', at, ms, 2)), zone(`only ${name}`, 2, 1, 2)] }));
         execFileSync(hyprof, ['import', json, '-o', path.join(folder, name + '.hyp')], { stdio: 'ignore' });
@@ -132,10 +132,17 @@ test('its histograms are over each other, in shares, and the numbers beside each
 test('names that only one of them has are not offered, and hostile ones are text', async () => {
         const names = await page.value(`[...${screen}.zone.options].map((one) => one.textContent)`);
 
-        assert.deepStrictEqual(names.slice(1), [HOSTILE, 'whole', 'work']);
+        assert.deepStrictEqual(names.slice(1), [HOSTILE, 'w*', 'work']);
         await page.value(`(${screen}.zone.value = ${JSON.stringify(HOSTILE)}, ${screen}.zone.dispatchEvent(new Event('change')))`);
         await page.untilText('.zone-histograms h3', /<img/);
         assert.strictEqual(await page.value('globalThis.ran === undefined && document.querySelectorAll(".compare img").length'), 0);
+});
+
+test('a name that looks like a pattern means the zone of that name', async () => {
+        await page.value(`(${screen}.zone.value = 'w*', ${screen}.zone.dispatchEvent(new Event('change')))`);
+        await page.untilText('.zone-histograms h3', /^w\*/);
+        assert.deepStrictEqual(await page.value(`[...document.querySelectorAll('.zone-histograms tbody tr')]
+                .map((row) => row.cells[1].innerText)`), ['1', '1']);
 });
 
 test('chosen items are at one place', async () => {
@@ -282,6 +289,8 @@ testInChromium('a recording of the folder is chosen on the page; one that cannot
                 for (const end = Date.now() + 20000; !await one.value(`Boolean(${sides})`).catch(() => false);)
                         assert.ok(Date.now() < end, 'waited in vain for both timelines');
                 assert.strictEqual(await one.value('hyprofViewer.model.document.has_before'), true);
+                assert.strictEqual(await one.value(`fetch('answer?question=overview&side=before').then((reply) => reply.json())
+                        .then((answer) => Math.round(answer.duration_ns / 1e6))`), 100);
                 assert.strictEqual(await one.value(`${side('before')}.viewer.model.duration_ns`), 100e6);
         });
 });

@@ -93,13 +93,21 @@ export class DiffScreen extends AnswerScreen {
 }
 
 /**
+ * The pattern that means this name alone, and no handle: both recordings are asked, whose handles differ.
+ * @param {string} name
+ */
+function patternOf(name) {
+        return name.replace(/^[!-~]|[\\/,*?[]/g, '\\$&');
+}
+
+/**
  * zoneHistograms() - how long the instances of a zone lasted in both recordings, as histograms over each other and as numbers
  * @param {Viewer} viewer
  * @param {string} zone  name
  * @param {number} [width]  of the picture, in pixels
  */
 export async function zoneHistograms(viewer, zone, width) {
-        const [before, after] = await askBoth(viewer, 'zone', { zone });
+        const [before, after] = await askBoth(viewer, 'zone', { zone: patternOf(zone) });
         /** @param {Answer} answer */
         const bins = (answer) => /** @type {HistogramBin[]} */ (answerRows(answer, 'distribution'));
         const name = `${zone}: before (outline), after (filled)`;
