@@ -277,10 +277,12 @@ static void frame_end(const struct itt_domain *domain, const struct itt_id *id)
 static void frame_submit(const struct itt_domain *domain, const struct itt_id *id,
                          unsigned long long begin_ns, unsigned long long end_ns)
 {
+        unsigned long long now_ns = hyprof_now_ns();
+
         (void)id;
-        if (HYPROF_WANTED_(HYPROF_FAMILY_DEVICES_) && domain)
+        if (HYPROF_WANTED_(HYPROF_FAMILY_DEVICES_) && domain && begin_ns <= now_ns)
                 open_ranges_add(&frames, hyprof_name_of(domain->name), begin_ns,
-                                end_ns == ITT_TIME_NONE ? hyprof_now_ns() : end_ns);
+                                end_ns < now_ns ? end_ns : now_ns); /* ITT_TIME_NONE is later than all */
 }
 
 static unsigned long long get_timestamp(void)
