@@ -170,7 +170,7 @@ static int take_answer(struct probe_plan *plan, uint32_t file, struct byte_buffe
                 *end = '\0';
                 r = take_line(plan, file, at, err);
         }
-        if (r == -EOVERFLOW)
+        if (r == -EOVERFLOW && (!err || err->code == 0))
                 return error_set(err, r, "more than %d functions, %d probes or %d static probes in all",
                                  PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX, PROBE_SPECS_MAX);
         return r == 0 && plan->n_functions == n_before ? refuse(plan, err) : r;

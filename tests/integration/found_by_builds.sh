@@ -16,9 +16,9 @@ tsan) sanitize=(-fsanitize=thread) ;;
 esac
 
 make_it() { make VARIANT="$VARIANT" PREFIX=$PREFIX LIBDIR="$LIBDIR" DESTDIR="$ROOT" "$1"; }
-# Packages of Python lie beside it.
+# Packages of Python lie beside it, and what hyprof alone uses in a folder of its own.
 only_in_libdir() {
-        [ -e "$ROOT$LIBDIR/libhyprof.so.1" ] && [ -z "$(find "$ROOT$PREFIX/lib" -name 'libhyprof*' -not -path "$ROOT$LIBDIR/*")" ]
+        [ -e "$ROOT$LIBDIR/libhyprof.so.1" ] && [ -z "$(find "$ROOT$PREFIX/lib" -name 'libhyprof*' -not -path "$ROOT$LIBDIR/*" -not -path "$ROOT$PREFIX/lib/hyprof/*")" ]
 }
 nothing_left() { [ -z "$(find "$ROOT" -not -type d)" ] && [ ! -e "$ROOT$LIBDIR/cmake/hyprof" ]; }
 
