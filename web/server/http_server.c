@@ -266,7 +266,7 @@ static int ask_front(struct http_server *s, enum web_message_kind kind, const st
         int r;
 
         if (body->used_bytes > WEB_CHANNEL_TEXT_MAX)
-                return error_set(err, -EINVAL, "this is no name of a trace");
+                return error_set(err, -EINVAL, "the text of the request is too long");
         web_message_init(&message, kind, 0);
         byte_buffer_add(&message.text, body->data, body->used_bytes);
         r = message.text.failed ? error_set(err, -ENOMEM, "no memory for a message")

@@ -146,7 +146,7 @@ int nearby_traces_find(const char *trace, struct text_view name, char **ret_path
 
         if (name.n_bytes == 0 || name.n_bytes > NAME_MAX || memchr(name.bytes, '/', name.n_bytes) ||
             memchr(name.bytes, '\0', name.n_bytes))
-                return error_set(err, -EINVAL, "this is no name of a trace");
+                return error_set(err, -EINVAL, "not the name of a trace");
         memcpy(text, name.bytes, name.n_bytes);
         text[name.n_bytes] = '\0';
         fd = open_folder(trace, err);
