@@ -145,7 +145,8 @@ test('zones have the colours of their names, of their threads, or a person\'s ow
         await withPage(few, '#paint=' + encodeURIComponent('wait*=#112233, no rule, ker?el=#445566, *=red'), async (page) => {
                 assert.strictEqual(await page.value(fillOf('wait for it', 'game')), '#112233');
                 assert.strictEqual(await page.value(fillOf('kernel', 'game')), '#445566');
-                assert.notStrictEqual(await page.value(fillOf('other', 'game')), '#ff0000', 'a rule without a hexadecimal color is ignored');
+                assert.notStrictEqual(await page.value(fillOf('other', 'game')), '#ff0000',
+                        'a rule without a hexadecimal color is ignored');
                 assert.match(await page.value('document.querySelector(".timeline-paint input").value'), /^wait/);
         });
 });
