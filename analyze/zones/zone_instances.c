@@ -27,7 +27,20 @@ void zone_instances_deinit(struct zone_instances *s)
         *s = (struct zone_instances){ .threads = NULL };
 }
 
-/* The slowest zones are a heap whose root is the fastest of them. */
+/* The slowest first; of equals the one that began first: no order of reading changes which are kept. */
+static int compare_slow(const void *a, const void *b)
+{
+        const struct slow_zone *x = a;
+        const struct slow_zone *y = b;
+
+        if (x->duration_ns != y->duration_ns)
+                return x->duration_ns < y->duration_ns ? 1 : -1;
+        if (x->begin_ns != y->begin_ns)
+                return x->begin_ns > y->begin_ns ? 1 : -1;
+        return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* The slowest zones are a heap whose root is the last of them. */
 static void sink_root(struct zone_instances *s)
 {
         uint32_t at = 0;
@@ -38,10 +51,9 @@ static void sink_root(struct zone_instances *s)
 
                 if (child >= s->n_slowest)
                         return;
-                if (child + 1 < s->n_slowest &&
-                    s->slowest[child + 1].duration_ns < s->slowest[child].duration_ns)
+                if (child + 1 < s->n_slowest && compare_slow(&s->slowest[child + 1], &s->slowest[child]) > 0)
                         child++;
-                if (s->slowest[child].duration_ns >= zone.duration_ns)
+                if (compare_slow(&s->slowest[child], &zone) <= 0)
                         return;
                 s->slowest[at] = s->slowest[child];
                 s->slowest[child] = zone;
@@ -57,7 +69,7 @@ static void lift_last(struct zone_instances *s)
                 uint32_t parent = (at - 1) / 2;
                 struct slow_zone zone = s->slowest[at];
 
-                if (s->slowest[parent].duration_ns <= zone.duration_ns)
+                if (compare_slow(&s->slowest[parent], &zone) >= 0)
                         return;
                 s->slowest[at] = s->slowest[parent];
                 s->slowest[parent] = zone;
@@ -116,7 +128,7 @@ static int keep_slow(struct zone_instances *s, uint32_t thread, const struct zon
 
         bool has_room = s->n_slowest < s->n_slowest_max;
 
-        if (!has_room && (s->n_slowest_max == 0 || duration_ns <= s->slowest[0].duration_ns))
+        if (!has_room && (s->n_slowest_max == 0 || compare_slow(&slow, &s->slowest[0]) >= 0))
                 return 0;
         if (words && keep_words(&slow, words) < 0)
                 return -ENOMEM;
@@ -165,16 +177,6 @@ int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct z
         if (keep_slow(s, thread, zone, words, duration_ns) < 0)
                 return -ENOMEM;
         return zone_stat_add_closed(&s->stat, zone);
-}
-
-static int compare_slow(const void *a, const void *b)
-{
-        const struct slow_zone *x = a;
-        const struct slow_zone *y = b;
-
-        if (x->duration_ns != y->duration_ns)
-                return x->duration_ns < y->duration_ns ? 1 : -1;
-        return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
 void zone_instances_sort(struct zone_instances *s)

@@ -175,7 +175,7 @@ export function zoneOfFile(model, whole, lanes, request) {
         const about = rangeDocument(model, { warnings: whole.warnings }, request, null);
         const merged = nMerged === 0 ? [] : [`${formatPlural(nMerged, 'short item')} of the rows are merged in this file: ` +
                 'of these, only the longest are counted here'];
-        const slowest = [...instances].sort((a, b) => b.length - a.length || a.begin - b.begin).slice(0, SLOWEST_MAX)
+        const slowest = [...instances].sort((a, b) => b.length - a.length || a.begin - b.begin || a.thread - b.thread).slice(0, SLOWEST_MAX)
                 .map((one) => slowRow(model, one, request));
 
         return { ...about, ...facts, n_samples: null,
