@@ -57,9 +57,11 @@ enum {
         LETTER_KEEP_STACKS_MAX,
         LETTER_OFF_CPU,
         LETTER_SYSCALLS,
-        LETTER_ZONE_FUNCTION, /* these three as enum probe_wish_kind */
+        LETTER_ZONE_FUNCTION, /* these five as enum probe_wish_kind */
         LETTER_ZONE_USDT,
         LETTER_USDT,
+        LETTER_ZONE_TRACEPOINT,
+        LETTER_ZONE_SYSCALLS,
         LETTER_ZONE_FUNCTION_LIMIT,
         LETTER_IDLE,
         LETTER_NO_SWITCHES,
@@ -144,6 +146,9 @@ static const struct option_row option_rows[] = {
         { LETTER_ZONE_USDT, "zone-usdt", "MODULE!BEGIN,END",
           "record zones from one static probe (SDT, USDT) to another, with arguments: 'query__start,query__done'" },
         { LETTER_USDT, "usdt", "MODULE!NAMES", "record static probes as messages: 'postgresql:lock*'" },
+        { LETTER_ZONE_TRACEPOINT, "zone-tracepoint", "BEGIN,END[,KEY]",
+          "record zones from one tracepoint of the kernel to another of the same thread or, with KEY, of any" },
+        { LETTER_ZONE_SYSCALLS, "zone-syscalls", "[=NAMES]", "record system calls as zones, with results" },
         { LETTER_ZONE_FUNCTION_LIMIT, "zone-function-limit", "N",
           "switch a function off that is called more than N times in a second; default: 100000" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
@@ -228,7 +233,7 @@ static const struct option_group groups[] = {
         { "Call stacks, their names and code", "unwind python embed embed-source no-symbolize",
           "stack-size keep-stacks keep-stacks-max embed-max source-dir" },
         { "Events that the program reports, and functions as zones",
-          "zone-function zone-usdt usdt inject zones frames messages plots memory locks devices",
+          "zone-function zone-usdt usdt zone-tracepoint zone-syscalls inject zones frames messages plots memory locks devices",
           "client-ring zone-function-limit" },
         { "When it ends", "delay max-size ring trigger", "max-dumps mode ignore-child-status" },
         { "On another machine", "on deploy sudo debug-dir", "sysroot" },
@@ -560,6 +565,8 @@ static int take_own_option(struct record_options *options, int letter, const cha
                 return common_options_parse_mode(value, &options->mode);
         if (letter >= LETTER_ZONES)
                 return take_family(options, letter, value);
+        if (letter >= LETTER_ZONE_FUNCTION && letter <= LETTER_ZONE_FUNCTION_LIMIT)
+                return take_probe(options, letter, value ? value : "");
         switch (letter) {
         case 'F':
                 return take_rate(options, value);
@@ -593,11 +600,6 @@ static int take_own_option(struct record_options *options, int letter, const cha
                 return take_flight(options, value);
         case LETTER_TRIGGER:
                 return take_trigger(options, value);
-        case LETTER_ZONE_FUNCTION:
-        case LETTER_ZONE_USDT:
-        case LETTER_USDT:
-        case LETTER_ZONE_FUNCTION_LIMIT:
-                return take_probe(options, letter, value);
         case LETTER_MAX_DUMPS:
                 return take_max_dumps(options, value);
         case 'p':

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs where a probed function begins and ends, in the thread that called it.
+ * Runs where a probed function begins and ends, in the thread that called it, and at tracepoints.
  *
  * The thread may be preempted here, so the ring is the kernel's, which has a lock.
  */
@@ -35,6 +35,14 @@ struct {
         __type(key, __u32);
         __type(value, struct probe_spec);
 } specs SEC(".maps");
+
+/* Begins of tracepoints with keys, whose ends may come anywhere. */
+struct {
+        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(max_entries, PROBE_OPEN_MAX);
+        __type(key, struct probe_key);
+        __type(value, struct probe_open);
+} opened SEC(".maps");
 
 /* The recorded cgroup. */
 struct {
@@ -153,7 +161,7 @@ static __always_inline void fill(const struct probe_registers *regs, struct prob
         record->function = cookie & ((1 << PROBE_FUNCTION_BITS) - 1);
         record->kind = kind == PROBE_JUMP ? PROBE_END : kind;
         record->n_args = 0;
-        record->unused = 0;
+        record->is_32_bit = 0;
 }
 
 /* A static probe with its arguments. */
@@ -209,4 +217,177 @@ int on_probe(struct probe_registers *regs)
         fill(regs, record, cookie, task);
         bpf_ringbuf_submit(record, wake_flag(sizeof(*record)));
         return 0;
+}
+
+/* ---- tracepoints --------------------------------------------------------------------------------------- */
+
+/* A number of the record that the tracepoint made; 0 = it cannot be read. */
+static __always_inline __u64 read_field(const void *fields, const struct probe_arg *arg)
+{
+        __u64 value = 0;
+        __u32 n_bytes = arg->size <= sizeof(value) ? arg->size : sizeof(value);
+
+        (void)bpf_probe_read_kernel(&value, n_bytes, fields + (__u16)arg->offset);
+        return widen(value, arg);
+}
+
+static __always_inline void read_fields(const void *fields, const struct probe_spec *spec,
+                                        struct probe_record *record, struct probe_arguments *to,
+                                        bool has_texts)
+{
+#pragma unroll
+        for (int i = 0; i < PROBE_ARGS_MAX; i++) {
+                const struct probe_arg *arg = &spec->args[i];
+                __u32 at = (__u16)arg->offset;
+
+                to->text_bytes[i] = 0;
+                to->values[i] = 0;
+                if (arg->kind == PROBE_ARG_NONE)
+                        continue;
+                record->n_args = i + 1;
+                if (arg->kind == PROBE_ARG_FIELD) {
+                        to->values[i] = read_field(fields, arg);
+                } else if (has_texts) {
+                        if (arg->kind == PROBE_ARG_LOCATED)
+                                at = (__u16)read_field(fields, arg);
+                        to->text_bytes[i] = bpf_probe_read_kernel_str(to->texts[i], PROBE_TEXT_BYTES,
+                                                                      fields + at);
+                }
+        }
+}
+
+static __always_inline bool is_32_bit(void)
+{
+#ifdef SWITCH_MACHINE_x86_64
+        const struct probe_registers *regs = (const void *)bpf_task_pt_regs(
+                (void *)bpf_get_current_task_btf());
+        __u64 cs = 0;
+
+        (void)bpf_probe_read_kernel(&cs, sizeof(cs), &regs->cs);
+        return cs == 0x23;
+#else
+        return false;
+#endif
+}
+
+static __always_inline bool is_syscall_wanted(const struct probe_spec *spec, const void *fields)
+{
+        __u64 number = read_field(fields, &spec->args[0]);
+
+        if (number >= 64 * PROBE_SYSCALL_WORDS) /* the end of rt_sigreturn has no number */
+                return true;
+        return settings.syscalls[number / 64 & (PROBE_SYSCALL_WORDS - 1)] >> (number & 63) & 1;
+}
+
+static __always_inline void lose(void)
+{
+        __sync_fetch_and_add(&totals.n_lost, 1);
+}
+
+/* A begin waits in the table; the end has the record of both, and of the thread of the begin. */
+static __always_inline int join(const void *fields, const struct probe_spec *spec, __u64 cookie, __u64 task)
+{
+        __u32 kind = cookie >> PROBE_FUNCTION_BITS & ((1 << PROBE_KIND_BITS) - 1);
+        struct probe_key key = { .function = cookie & ((1 << PROBE_FUNCTION_BITS) - 1) };
+        struct probe_open begin = { .time_ns = bpf_ktime_get_ns() }, *open;
+        struct probe_long_record *record;
+
+#pragma unroll
+        for (int i = 0; i < PROBE_KEYS_MAX; i++)
+                if (spec->keys[i].kind != PROBE_ARG_NONE)
+                        key.words[i] = read_field(fields, &spec->keys[i]);
+        open = bpf_map_lookup_elem(&opened, &key);
+        if (kind == PROBE_BEGIN) {
+                begin.pid = task >> 32;
+                begin.tid = task;
+#pragma unroll
+                for (int i = 0; i < PROBE_ARGS_MAX; i++)
+                        if (spec->args[i].kind == PROBE_ARG_FIELD)
+                                begin.values[i] = read_field(fields, &spec->args[i]);
+                if (open)
+                        __sync_fetch_and_add(&totals.n_begins, 1);
+                if (bpf_map_update_elem(&opened, &key, &begin, BPF_ANY) < 0)
+                        lose();
+                return 0;
+        }
+        if (!open) {
+                __sync_fetch_and_add(&totals.n_ends, 1);
+                return 0;
+        }
+        record = bpf_ringbuf_reserve(&probe_ring, PROBE_SHORT_BYTES, 0);
+        if (record) {
+                record->record.time_ns = begin.time_ns;
+                record->record.frame = open->time_ns;
+                record->record.pid = open->pid;
+                record->record.tid = open->tid;
+                record->record.function = key.function;
+                record->record.kind = PROBE_SPAN;
+                record->record.n_args = PROBE_ARGS_MAX;
+                record->record.is_32_bit = 0;
+#pragma unroll
+                for (int i = 0; i < PROBE_ARGS_MAX; i++) {
+                        record->arguments.values[i] = open->values[i];
+                        record->arguments.text_bytes[i] = 0;
+                }
+                bpf_ringbuf_submit(record, wake_flag(PROBE_SHORT_BYTES));
+        } else {
+                lose();
+        }
+        (void)bpf_map_delete_elem(&opened, &key);
+        return 0;
+}
+
+static __always_inline int report_point(const void *fields, const struct probe_spec *spec, __u64 cookie,
+                                        __u64 task, bool has_texts)
+{
+        __u64 n_bytes = has_texts ? sizeof(struct probe_long_record) : PROBE_SHORT_BYTES;
+        __u32 kind = cookie >> PROBE_FUNCTION_BITS & ((1 << PROBE_KIND_BITS) - 1);
+        struct probe_long_record *record = has_texts ? bpf_ringbuf_reserve(&probe_ring, sizeof(*record), 0)
+                                                     : bpf_ringbuf_reserve(&probe_ring, PROBE_SHORT_BYTES, 0);
+
+        if (!record) {
+                lose();
+                return 0;
+        }
+        record->record.time_ns = bpf_ktime_get_ns();
+        record->record.frame = PROBE_POINT_FRAME;
+        record->record.pid = task >> 32;
+        record->record.tid = task;
+        record->record.function = cookie & ((1 << PROBE_FUNCTION_BITS) - 1);
+        record->record.kind = kind;
+        record->record.n_args = 0;
+        record->record.is_32_bit = spec->is_syscall ? is_32_bit() : 0;
+        read_fields(fields, spec, &record->record, &record->arguments, has_texts);
+        bpf_ringbuf_submit(record, wake_flag(n_bytes));
+        return 0;
+}
+
+/* The record's fields come after what all tracepoints have; the kernel has put something else there. */
+SEC("tracepoint")
+int on_tracepoint(void *fields)
+{
+        __u64 cookie = bpf_get_attach_cookie(fields), task = bpf_get_current_pid_tgid();
+        __u32 function = cookie & ((1 << PROBE_FUNCTION_BITS) - 1);
+        __u32 kind = cookie >> PROBE_FUNCTION_BITS & ((1 << PROBE_KIND_BITS) - 1);
+        __u32 number = cookie >> (PROBE_FUNCTION_BITS + PROBE_KIND_BITS + PROBE_REGISTER_BITS) &
+                       ((1 << PROBE_OFFSET_BITS) - 1);
+        const struct probe_spec *spec = bpf_map_lookup_elem(&specs, &number);
+        struct probe_function_state *state;
+        bool is_joined;
+
+        if (!spec)
+                return 0;
+        is_joined = spec->keys[0].kind != PROBE_ARG_NONE;
+        if (!(is_joined && kind == PROBE_END) && function != PROBE_OWN && !is_recorded(task >> 32))
+                return 0;
+        if (spec->is_syscall && !is_syscall_wanted(spec, fields))
+                return 0;
+        state = bpf_map_lookup_elem(&functions, &function);
+        if (!state || state->is_off)
+                return 0;
+        __sync_fetch_and_add(&state->n_hits, 1);
+        if (is_joined)
+                return join(fields, spec, cookie, task);
+        return spec->has_texts ? report_point(fields, spec, cookie, task, true)
+                               : report_point(fields, spec, cookie, task, false);
 }

@@ -21,6 +21,7 @@ enum probe_kind {
         PROBE_END,   /* a return, or a jump to another function */
         PROBE_JUMP,  /* a jump to where a register says: an end, unless that is in the function */
         PROBE_MARK,  /* of no function: a static probe that becomes a message */
+        PROBE_SPAN,  /* of records alone: from one tracepoint to another, which had the same key */
 };
 
 /*
@@ -29,6 +30,7 @@ enum probe_kind {
  */
 #define PROBE_STATIC     1
 #define PROBE_SPECS_MAX  1024
+#define PROBE_OWN_SPEC   (PROBE_SPECS_MAX - 1) /* of PROBE_OWN, with a tracepoint */
 #define PROBE_ARGS_MAX   4
 #define PROBE_TEXT_BYTES 512 /* of the text that an argument may point to, with its NUL */
 #define PROBE_USER_MIN   4096
@@ -39,7 +41,10 @@ enum probe_arg_kind {
         PROBE_ARG_UNKNOWN,
         PROBE_ARG_CONSTANT,
         PROBE_ARG_REGISTER,
-        PROBE_ARG_MEMORY
+        PROBE_ARG_MEMORY,
+        PROBE_ARG_FIELD,   /* of a tracepoint: a number at `offset` of its record, */
+        PROBE_ARG_CHARS,   /* a text there, */
+        PROBE_ARG_LOCATED, /* or 32 bits: where in the record the text is */
 };
 
 struct probe_arg {
@@ -52,8 +57,27 @@ struct probe_arg {
         __u8 unused[2];
 };
 
+#define PROBE_KEYS_MAX 2
+
 struct probe_spec {
         struct probe_arg args[PROBE_ARGS_MAX];
+        struct probe_arg keys[PROBE_KEYS_MAX]; /* of a tracepoint: what joins a begin and its end */
+        __u32 is_syscall;                      /* only wanted ones; the first argument is the number */
+        __u32 has_texts;                       /* an argument is one, or may point to one */
+};
+
+/* Begins with keys that wait for their ends. */
+#define PROBE_OPEN_MAX 16384
+
+struct probe_key {
+        __u64 words[PROBE_KEYS_MAX];
+        __u64 function;
+};
+
+struct probe_open {
+        __u64 time_ns;
+        __u32 pid, tid;
+        __u64 values[PROBE_ARGS_MAX];
 };
 
 /* A probe's cookie: all that the program knows of the instruction. */
@@ -75,17 +99,20 @@ static inline __attribute__((unused)) __u64 probe_cookie(__u32 function, enum pr
 
 struct probe_record {
         __u64 time_ns; /* CLOCK_MONOTONIC */
-        __u64 frame;   /* the stack pointer, where the return address lies: the same at begin and end */
+        /* the stack pointer, where the return address lies: the same at begin and end; of a SPAN, its time */
+        __u64 frame;
         __u32 pid, tid;
         __u32 function;
-        __u32 kind;   /* PROBE_BEGIN, PROBE_END or PROBE_MARK; and PROBE_IS_STATIC */
-        __u32 n_args; /* struct probe_arguments follow */
-        __u32 unused;
+        __u32 kind;      /* PROBE_BEGIN, PROBE_END, PROBE_MARK or PROBE_SPAN; and PROBE_IS_STATIC */
+        __u32 n_args;    /* struct probe_arguments follow, of tracepoints without texts */
+        __u32 is_32_bit; /* of a system call: of a 32-bit program */
 };
 
 #define PROBE_TEXT_UNKNOWN (-4096) /* the argument could not be read */
 
 #define PROBE_IS_STATIC 0x100u /* of `kind` */
+
+#define PROBE_POINT_FRAME (~0ull) /* of tracepoints, which are in no frame of the program's */
 
 struct probe_arguments {
         __u64 values[PROBE_ARGS_MAX];
@@ -98,6 +125,8 @@ struct probe_long_record {
         struct probe_arguments arguments;
 };
 
+#define PROBE_SHORT_BYTES (sizeof(struct probe_record) + __builtin_offsetof(struct probe_arguments, texts))
+
 struct probe_function_state {
         __u64 n_hits; /* of recorded programs */
         __u64 is_off; /* too many: no longer recorded */
@@ -109,12 +138,17 @@ enum probe_scope { PROBE_SCOPE_ALL, PROBE_SCOPE_CGROUP, PROBE_SCOPE_PROCESSES };
 struct probe_totals {
         __u64 n_lost;   /* records without room */
         __u64 n_others; /* hits of programs that are not recorded */
+        __u64 n_ends;   /* of keys whose begin was not recorded */
+        __u64 n_begins; /* of keys that began again before their end */
 };
+
+#define PROBE_SYSCALL_WORDS 8 /* SYSCALL_NUMBER_MAX + 1 bits */
 
 /* Constants of the program, set before it is loaded. */
 struct probe_settings {
         __u32 scope; /* enum probe_scope */
         __u32 unused;
+        __u64 syscalls[PROBE_SYSCALL_WORDS]; /* a bit for each number that is wanted */
 };
 
 #endif /* SAMPLER_BPF_PROBE_LAYOUT_H */

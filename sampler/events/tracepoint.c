@@ -133,47 +133,109 @@ int tracepoint_find(const struct event_places *places, const char *text, size_t 
         return has_group(root, text, subsystem_bytes) ? -ESRCH : -EINVAL;
 }
 
-/* A line of a format is "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;". */
-static int find_offset(const char *format, const char *field, uint32_t *ret_offset_bytes)
+static bool is_word(char c)
 {
-        size_t field_bytes = strlen(field);
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
-        for (const char *at = strstr(format, field); at; at = strstr(at + 1, field)) {
-                unsigned offset_bytes;
+/* A line of a format is "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;". */
+static bool parse_field(const char *line, struct tracepoint_field *ret_field)
+{
+        const char *type = line + strlen("\tfield:"), *end, *at;
+        unsigned offset_bytes, size_bytes, is_signed;
 
-                if (at == format || at[-1] != ' ' || at[field_bytes] != ';' ||
-                    sscanf(at + field_bytes, "; offset:%u;", &offset_bytes) != 1 || /* NOLINT(cert-err34-c) */
-                    offset_bytes > UINT16_MAX)
-                        continue;
-                *ret_offset_bytes = offset_bytes;
-                return 0;
+        if (strncmp(line, "\tfield:", strlen("\tfield:")) != 0)
+                return false;
+        end = type + strcspn(type, ";\n");
+        if (sscanf(end, ";\toffset:%u;\tsize:%u;\tsigned:%u;", &offset_bytes, /* NOLINT(cert-err34-c) */
+                   &size_bytes, &is_signed) != 3 ||
+            offset_bytes > UINT16_MAX || size_bytes > UINT16_MAX)
+                return false;
+        *ret_field = (struct tracepoint_field){ .offset_bytes = offset_bytes,
+                                                .size_bytes = size_bytes,
+                                                .is_signed = is_signed != 0,
+                                                .is_located = strncmp(type, "__data_loc ", 11) == 0,
+                                                .is_array = memchr(type, '[', (size_t)(end - type)) != NULL };
+        if (end[-1] == ']')
+                while (end > type && *end != '[')
+                        end--;
+        for (at = end; at > type && is_word(at[-1]);)
+                at--;
+        ret_field->name = at;
+        ret_field->name_bytes = (size_t)(end - at);
+        if (ret_field->is_located)
+                type += 11;
+        ret_field->is_text = ret_field->is_array && strncmp(type, "char", 4) == 0 && !is_word(type[4]);
+        return at < end;
+}
+
+static int read_format(const struct event_places *places, const char *text, struct byte_buffer *format,
+                       struct error *err)
+{
+        const char *colon = strchr(text, ':'), *root = NULL;
+        char path[PATH_BYTES];
+        uint64_t id;
+        int r = tracepoint_find(places, text, strlen(text), &id, err);
+
+        if (r == 0)
+                r = tracepoint_find_root(places, &root, err);
+        if (r < 0)
+                return r == -ESRCH ? -EINVAL : r;
+        if (snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", root, (int)(colon - text), text,
+                     colon + 1) >= (int)sizeof(path))
+                return error_set(err, -ENAMETOOLONG, "cannot read the tracepoint %s", text);
+        r = io_read_file(AT_FDCWD, path, FORMAT_BYTES_MAX, format, NULL);
+        if (r == 0)
+                byte_buffer_add_u8(format, '\0');
+        if (r == 0 && format->failed)
+                r = -ENOMEM;
+        return r < 0 ? error_set(err, r, "cannot read the fields of the tracepoint %s", text) : 0;
+}
+
+int tracepoint_visit_fields(const struct event_places *places, const char *text, tracepoint_field_taker *take,
+                            void *context, struct error *err)
+{
+        struct byte_buffer format = { .data = NULL };
+        struct tracepoint_field field;
+        int r = read_format(places, text, &format, err);
+        const char *line = (const char *)format.data;
+
+        while (r == 0 && line) {
+                if (parse_field(line, &field))
+                        r = take(context, &field);
+                line = strchr(line, '\n');
+                line += line ? 1 : 0;
         }
-        return -ENOENT;
+        byte_buffer_deinit(&format);
+        return r;
+}
+
+struct wanted_field {
+        const char *name;
+        uint32_t offset_bytes;
+};
+
+static int match(void *context, const struct tracepoint_field *field)
+{
+        struct wanted_field *wanted = context;
+
+        wanted->offset_bytes = field->offset_bytes;
+        return !field->is_array && strlen(wanted->name) == field->name_bytes &&
+               memcmp(wanted->name, field->name, field->name_bytes) == 0;
 }
 
 int tracepoint_find_field(const struct event_places *places, const char *text, const char *field,
                           uint32_t *ret_offset_bytes, struct error *err)
 {
-        const char *colon = strchr(text, ':'), *root = NULL;
-        struct byte_buffer format = { .data = NULL };
-        char path[PATH_BYTES];
-        int r;
+        struct wanted_field wanted = { .name = field };
+        int r = tracepoint_visit_fields(places, text, match, &wanted, err);
 
-        if (!colon || !is_name(text, (size_t)(colon - text)) || !is_name(colon + 1, strlen(colon + 1)))
-                return error_set(err, -EINVAL, "'%.80s' is not a tracepoint", text);
-        r = tracepoint_find_root(places, &root, err);
         if (r < 0)
                 return r;
-        if (snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", root, (int)(colon - text), text,
-                     colon + 1) >= (int)sizeof(path))
-                return error_set(err, -ENAMETOOLONG, "cannot read the tracepoint %s", text);
-        r = io_read_file(AT_FDCWD, path, FORMAT_BYTES_MAX, &format, NULL);
-        if (r == 0) {
-                byte_buffer_add_u8(&format, '\0');
-                r = format.failed ? -ENOMEM : find_offset((const char *)format.data, field, ret_offset_bytes);
-        }
-        byte_buffer_deinit(&format);
-        return r < 0 ? error_set(err, r, "cannot find '%s' in the tracepoint %s", field, text) : 0;
+        if (r == 0)
+                return error_set(err, -ENOENT, "cannot find '%s' in the tracepoint %s", field, text);
+        *ret_offset_bytes = wanted.offset_bytes;
+        return 0;
 }
 
 /* Sorted names of folders; NULL if there are none. */

@@ -154,7 +154,12 @@ struct perf_record {
                         bool ends;           /* else it begins */
                         bool is_message;     /* neither: a static probe that stands for itself */
                         bool is_static;      /* a static probe, not a function: it has no frame of its own */
-                        const char *text;    /* its arguments; borrowed */
+                        bool is_point;       /* a tracepoint of the kernel, */
+                        bool is_syscall;     /* of a system call: */
+                        uint32_t number;     /* its number, with SYSCALL_32_BIT, if it begins */
+                        uint32_t device; /* id in DEVICES: of a span, from `begin_ns` to the record's time */
+                        uint64_t begin_ns;
+                        const char *text; /* its arguments; borrowed */
                         size_t text_bytes;
                 } probe;
                 uint64_t n_lost;

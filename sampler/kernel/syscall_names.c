@@ -39,6 +39,13 @@ struct syscall_name syscall_names_find(uint32_t number)
         return name;
 }
 
+uint32_t syscall_names_number(const char *name)
+{
+        int number = seccomp_syscall_resolve_name(name);
+
+        return number < 0 || number > SYSCALL_NUMBER_MAX ? SYSCALL_NUMBER_MAX : (uint32_t)number;
+}
+
 bool syscall_names_is_transfer(const struct syscall_name *name)
 {
         static const char *const transfers[] = {

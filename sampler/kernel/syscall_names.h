@@ -2,7 +2,7 @@
 /*
  * sampler/kernel/syscall_names.h - the names of this machine's system calls
  *
- * Way of the data:  libseccomp -> [syscall_names] -> sample_stacks, syscall_sums
+ * Way of the data:  libseccomp -> [syscall_names] -> sample_stacks, syscall_sums, tracepoint_zones
  *
  * Numbers are those of syscall_layout.h.  Allocates for the time of a call.
  */
@@ -21,6 +21,9 @@ struct syscall_name {
 };
 
 struct syscall_name syscall_names_find(uint32_t number);
+
+/* The number of a call of 64-bit programs; SYSCALL_NUMBER_MAX = there is none of that name. */
+uint32_t syscall_names_number(const char *name);
 
 /* Does the call return how many bytes it has read, written, sent, received or copied? */
 bool syscall_names_is_transfer(const struct syscall_name *name);

@@ -277,6 +277,7 @@ static int take_exec(struct kernel_side *s, const struct perf_record *rec, struc
         size_t at = 0;
         int r = sample_stacks_close_all(s, thread->process);
 
+        s->command_has_program = s->command_has_program || rec->pid == s->command_pid;
         thread->process->is_bare = true;
         thread->process->bare_lost = s->n_lost_records;
         if (r == 0)

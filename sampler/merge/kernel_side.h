@@ -43,7 +43,8 @@ struct thread_track;
  */
 struct syscall_frames {
         uint32_t module;
-        uint32_t frames[SYSCALL_NUMBERS]; /* by number, SYSCALL_32_BIT included; 0 = not made yet */
+        uint32_t frames[SYSCALL_NUMBERS];    /* by number, SYSCALL_32_BIT included; 0 = not made yet */
+        uint32_t locations[SYSCALL_NUMBERS]; /* the same: of zones, with --zone-syscalls */
 };
 
 struct kernel_side {
@@ -67,6 +68,7 @@ struct kernel_side {
         unsigned n_untimed;       /* samples, of which each so-many-th is timed */
         uint64_t reached_ns;      /* the last run took every record up to here */
         uint32_t command_pid;     /* its end is the recording's; 0 = no command */
+        bool command_has_program; /* its execve(2) has succeeded */
         uint64_t command_exit_ns; /* the latest end of its threads; 0 = none so far */
         uint64_t others_ns;       /* the latest record of another process */
         uint64_t n_samples, n_switches;

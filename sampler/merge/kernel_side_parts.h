@@ -122,6 +122,10 @@ int sample_stacks_resume(struct kernel_side *s, const struct process_track *proc
 int syscall_frames_find(struct syscall_frames *f, struct trace_dictionary *dictionary, uint32_t number,
                         uint32_t *ret_frame);
 
+/* The same of the location of its zones. */
+int syscall_frames_find_location(struct syscall_frames *f, struct trace_dictionary *dictionary,
+                                 uint32_t number, uint32_t *ret_location);
+
 /*
  * sampler/merge/wait_records.c - records of threads that wait and are woken -> their pending events
  *

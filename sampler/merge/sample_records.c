@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "format/trace_dictionary.h"
 #include "sampler/events/event_set.h"
 #include "sampler/images/code_images.h"
 #include "sampler/merge/kernel_side.h"
@@ -326,20 +327,64 @@ static int add_probe_text(struct kernel_side *s, struct thread_track *thread, co
         return r;
 }
 
-int sample_records_take_probe(struct kernel_side *s, const struct perf_record *rec)
+/* From one tracepoint to another, on whatever thread that was: a zone of a device. */
+static int add_span(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec)
+{
+        struct pending_event pending = { .event = { .op = TRACE_OP_DEVICE_SPAN, .time_ns = rec->time_ns } };
+        uint32_t text = 0;
+        int r = trace_dictionary_add_string(s->recording->dictionary, rec->probe.text, rec->probe.text_bytes,
+                                            &text);
+
+        if (r == -ENOMEM)
+                return r;
+        pending.event.device_span.device = rec->probe.device;
+        pending.event.device_span.location = rec->probe.location;
+        pending.event.device_span.begin_ticks = rec->probe.begin_ns;
+        pending.event.device_span.length_ticks = rec->time_ns - rec->probe.begin_ns;
+        pending.event.device_span.text = r == 0 ? text : 0;
+        return process_table_add_pending(s->recording->processes, thread, &pending);
+}
+
+/* Queues the begin or end of a zone; the end of a system call has its result. */
+static int add_call(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec)
 {
         struct pending_event pending = { .event = { .op = rec->probe.ends ? TRACE_OP_ZONE_END
                                                                           : TRACE_OP_ZONE_BEGIN,
                                                     .time_ns = rec->time_ns },
                                          .frame_avma = rec->probe.frame_avma,
-                                         .is_static = rec->probe.is_static };
+                                         .is_static = rec->probe.is_static,
+                                         .is_point = rec->probe.is_point,
+                                         .is_syscall = rec->probe.is_syscall };
+        uint32_t location = rec->probe.location; /* of an end, to find its begin */
+        int r = 0;
+
+        if (rec->probe.is_syscall && !rec->probe.ends)
+                r = syscall_frames_find_location(&s->syscalls, s->recording->dictionary, rec->probe.number,
+                                                 &location);
+        if (r < 0 || location == 0)
+                return r;
+        pending.event.zone_begin.location = location;
+        if (rec->probe.is_syscall && rec->probe.ends)
+                pending.copy = kept_copy_of_text(rec->probe.text, rec->probe.text_bytes, &s->kept_bytes);
+        r = process_table_add_pending(s->recording->processes, thread, &pending);
+        if (r < 0)
+                kept_copy_free(pending.copy);
+        return r;
+}
+
+int sample_records_take_probe(struct kernel_side *s, const struct perf_record *rec)
+{
         struct thread_track *thread = NULL;
         int r = kernel_side_find_thread(s, rec, &thread);
 
         if (r < 0 || !thread || thread->exits)
                 return r;
-        pending.event.zone_begin.location = rec->probe.location; /* of an end, to find its begin */
+        /* Before its program, the command is a part of the recorder. */
+        if (rec->probe.is_syscall && rec->pid == s->command_pid && !s->command_has_program)
+                return 0;
+        if (rec->probe.device != 0)
+                return add_span(s, thread, rec);
         if (!rec->probe.is_message)
-                r = process_table_add_pending(s->recording->processes, thread, &pending);
-        return r < 0 ? r : add_probe_text(s, thread, rec);
+                r = add_call(s, thread, rec);
+        return r < 0 || rec->probe.is_syscall ? r : add_probe_text(s, thread, rec);
 }

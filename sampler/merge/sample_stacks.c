@@ -69,6 +69,25 @@ int syscall_frames_find(struct syscall_frames *f, struct trace_dictionary *dicti
         return r == -ENOMEM ? r : 0;
 }
 
+int syscall_frames_find_location(struct syscall_frames *f, struct trace_dictionary *dictionary,
+                                 uint32_t number, uint32_t *ret_location)
+{
+        uint32_t *location = &f->locations[number & (SYSCALL_NUMBERS - 1)];
+        struct trace_location row = { .line = 0 };
+        struct syscall_name name;
+        int r = 0;
+
+        if (*location == 0) {
+                name = syscall_names_find(number);
+                r = trace_dictionary_add_string(dictionary, name.text, strlen(name.text), &row.name);
+                row.function = row.name;
+                if (r == 0)
+                        r = trace_dictionary_add(dictionary, TRACE_TABLE_LOCATIONS, &row, location);
+        }
+        *ret_location = r == 0 ? *location : 0;
+        return r == -ENOMEM ? r : 0;
+}
+
 /* Takes out the kernel's frames. */
 static void leave_kernel(struct call_chain *chain)
 {

@@ -447,18 +447,6 @@ static uint32_t add_places(struct finder *f, enum probe_kind kind, const char *p
         return n_found;
 }
 
-/* What both have in common is the zone's name: "query__start,query__done" is "query". */
-static size_t common_part(const char *begin, size_t n_begin, const char *end)
-{
-        size_t n = 0;
-
-        while (n < n_begin && begin[n] == end[n])
-                n++;
-        while (n > 0 && strchr("_-:", begin[n - 1]))
-                n--;
-        return n > 0 ? n : n_begin;
-}
-
 static const char *without_provider(const char *name, size_t n)
 {
         const char *colon = memchr(name, ':', n);
@@ -476,7 +464,8 @@ static int find_static_zone(struct finder *f, struct error *err)
                 return error_set(err, -EINVAL, "not two names with a comma between them");
         title = without_provider(begin, n);
         n_title = n - (size_t)(title - begin);
-        add_title(f, title, common_part(title, n_title, without_provider(comma + 1, strlen(comma + 1))));
+        add_title(f, title,
+                  probe_plan_common_part(title, n_title, without_provider(comma + 1, strlen(comma + 1))));
         if (add_places(f, PROBE_BEGIN, begin, n) == 0)
                 return error_set(err, -ENOENT, "the file has no static probe (SDT) %.*s", (int)n, begin);
         if (add_places(f, PROBE_END, comma + 1, strlen(comma + 1)) == 0)

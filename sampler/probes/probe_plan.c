@@ -32,7 +32,7 @@ static size_t split(char *line, char *fields[FIELDS_MAX])
         return n;
 }
 
-static int add_function(struct probe_plan *plan, uint32_t file, char *fields[FIELDS_MAX])
+static int reserve_function(struct probe_plan *plan, const char *name, struct probe_function **ret_function)
 {
         struct probe_function *f;
         int r = plan->n_functions == PROBE_PLAN_FUNCTIONS_MAX
@@ -43,12 +43,23 @@ static int add_function(struct probe_plan *plan, uint32_t file, char *fields[FIE
         if (r < 0)
                 return r;
         f = &plan->functions[plan->n_functions];
-        *f = (struct probe_function){ .line = (uint32_t)strtoul(fields[1], NULL, 10),
-                                      .file = file,
-                                      .name = strdup(fields[3]) };
+        *f = (struct probe_function){ .name = strdup(name) };
         if (!f->name)
                 return -ENOMEM;
         plan->n_functions++;
+        *ret_function = f;
+        return 0;
+}
+
+static int add_function(struct probe_plan *plan, uint32_t file, char *fields[FIELDS_MAX])
+{
+        struct probe_function *f;
+        int r = reserve_function(plan, fields[3], &f);
+
+        if (r < 0)
+                return r;
+        f->line = (uint32_t)strtoul(fields[1], NULL, 10);
+        f->file = file;
         f->source = strcmp(fields[2], "-") == 0 ? NULL : strdup(fields[2]);
         return 0;
 }
@@ -101,28 +112,36 @@ static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
         return 0;
 }
 
-static int add_static(struct probe_plan *plan, char *fields[FIELDS_MAX])
+/* Adds a point of the last function with a description of its arguments. */
+static int add_described(struct probe_plan *plan, const struct probe_point *point, enum probe_kind kind,
+                         const struct probe_spec *spec)
 {
-        uint64_t kind = strtoull(fields[1], NULL, 10);
         uint32_t function = (uint32_t)plan->n_functions - 1, number = (uint32_t)plan->n_specs;
-        int r;
+        int r = number >= PROBE_OWN_SPEC ? -EOVERFLOW : reserve_point(plan);
 
-        if (kind > PROBE_MARK || number == PROBE_SPECS_MAX)
-                return kind > PROBE_MARK ? -EBADMSG : -EOVERFLOW;
-        r = reserve_point(plan);
         if (r == 0)
                 r = array_reserve(&plan->specs, &plan->specs_capacity, plan->n_specs + 1,
                                   sizeof(*plan->specs));
         if (r < 0)
                 return r;
-        static_probes_parse(fields[4], &plan->specs[plan->n_specs++]);
-        plan->points[plan->n_points++] = (struct probe_point){
-                .file_off = strtoull(fields[2], NULL, 10),
-                .semaphore_off = strtoull(fields[3], NULL, 10),
-                .function = function,
-                .cookie = probe_cookie(function, (enum probe_kind)kind, 0, number, PROBE_STATIC),
-        };
+        plan->specs[plan->n_specs++] = *spec;
+        plan->points[plan->n_points] = *point;
+        plan->points[plan->n_points].function = function;
+        plan->points[plan->n_points++].cookie = probe_cookie(function, kind, 0, number, PROBE_STATIC);
         return 0;
+}
+
+static int add_static(struct probe_plan *plan, char *fields[FIELDS_MAX])
+{
+        const struct probe_point point = { .file_off = strtoull(fields[2], NULL, 10),
+                                           .semaphore_off = strtoull(fields[3], NULL, 10) };
+        uint64_t kind = strtoull(fields[1], NULL, 10);
+        struct probe_spec spec;
+
+        if (kind > PROBE_MARK)
+                return -EBADMSG;
+        static_probes_parse(fields[4], &spec);
+        return add_described(plan, &point, (enum probe_kind)kind, &spec);
 }
 
 /* Takes one line of the child's; nothing in it is trusted. */
@@ -144,6 +163,12 @@ static int take_line(struct probe_plan *plan, uint32_t file, char *line, struct 
         if (fields[0][0] == 'E' && n == 3 && strtoul(fields[1], NULL, 10) - 1 < 4095)
                 return error_set(err, -(int)strtoul(fields[1], NULL, 10), "%s", fields[2]);
         return -EBADMSG;
+}
+
+static int refuse_more(struct error *err)
+{
+        return error_set(err, -EOVERFLOW, "more than %d functions, %d probes or %d static probes in all",
+                         PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX, PROBE_OWN_SPEC);
 }
 
 /* All functions were left out: the first note says why. */
@@ -171,8 +196,7 @@ static int take_answer(struct probe_plan *plan, uint32_t file, struct byte_buffe
                 r = take_line(plan, file, at, err);
         }
         if (r == -EOVERFLOW && (!err || err->code == 0))
-                return error_set(err, r, "more than %d functions, %d probes or %d static probes in all",
-                                 PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX, PROBE_SPECS_MAX);
+                return refuse_more(err);
         return r == 0 && plan->n_functions == n_before ? refuse(plan, err) : r;
 }
 
@@ -212,6 +236,54 @@ int probe_plan_add(struct probe_plan *plan, const struct probe_plan_request *req
                        : r;
 }
 
+static int add_tracepoint(struct probe_plan *plan, const char *name, enum probe_kind kind,
+                          const struct probe_spec *spec)
+{
+        struct probe_point point = { .tracepoint = strdup(name) };
+        int r = point.tracepoint ? add_described(plan, &point, kind, spec) : -ENOMEM;
+
+        if (r < 0)
+                free(point.tracepoint);
+        else
+                plan->n_tracepoints++;
+        return r;
+}
+
+int probe_plan_add_pair(struct probe_plan *plan, const struct probe_pair *pair, struct error *err)
+{
+        struct probe_function *f;
+        int r = reserve_function(plan, pair->name, &f);
+
+        if (r == 0) {
+                f->kind = pair->kind;
+                f->is_joined = pair->specs[0].keys[0].kind != PROBE_ARG_NONE;
+                for (size_t i = 0; i < PROBE_PLAN_FIELDS; i++)
+                        f->fields[i] = pair->fields[i] ? strdup(pair->fields[i]) : NULL;
+                r = add_tracepoint(plan, pair->begin, PROBE_BEGIN, &pair->specs[0]);
+        }
+        if (r == 0)
+                r = add_tracepoint(plan, pair->end, PROBE_END, &pair->specs[1]);
+        if (r == -EOVERFLOW)
+                return refuse_more(err);
+        return r < 0 ? error_set(err, r, "no memory for tracepoints") : 0;
+}
+
+size_t probe_plan_common_part(const char *begin, size_t n_begin, const char *end)
+{
+        static const char separators[] = "_-:";
+        size_t n = 0;
+
+        while (n < n_begin && begin[n] == end[n])
+                n++;
+        /* "irq_handler_entry" and "irq_handler_exit" have no "e" in common */
+        if (n < n_begin && !strchr(separators, begin[n]))
+                while (n > 0 && !strchr(separators, begin[n - 1]))
+                        n--;
+        while (n > 0 && strchr(separators, begin[n - 1]))
+                n--;
+        return n > 0 ? n : n_begin;
+}
+
 void probe_plan_deinit(struct probe_plan *plan)
 {
         for (size_t i = 0; i < plan->n_files; i++) {
@@ -221,7 +293,11 @@ void probe_plan_deinit(struct probe_plan *plan)
         for (size_t i = 0; i < plan->n_functions; i++) {
                 free(plan->functions[i].name);
                 free(plan->functions[i].source);
+                for (size_t k = 0; k < PROBE_PLAN_FIELDS; k++)
+                        free(plan->functions[i].fields[k]);
         }
+        for (size_t i = 0; i < plan->n_points; i++)
+                free(plan->points[i].tracepoint);
         free(plan->functions);
         free(plan->points);
         free(plan->specs);

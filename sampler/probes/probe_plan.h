@@ -23,6 +23,7 @@
 #define PROBE_PLAN_FILES_MAX     32
 
 struct error;
+struct probe_arg;
 struct probe_spec;
 
 /* A file whose functions are probed. */
@@ -31,18 +32,34 @@ struct probe_file {
         char *path; /* heap: as its programs call it */
 };
 
+/* The kind of zones that an option names. */
+enum probe_wish_kind {
+        PROBE_WISH_FUNCTION,    /* "pattern": calls of functions */
+        PROBE_WISH_STATIC_ZONE, /* "begin,end": from one static probe to another */
+        PROBE_WISH_MESSAGE,     /* "provider:pattern": messages of static probes */
+        PROBE_WISH_TRACEPOINT,  /* "begin,end", "begin,end,key": from one tracepoint to another */
+        PROBE_WISH_SYSCALLS,    /* "names", "" = all: system calls */
+};
+
+#define PROBE_PLAN_FIELDS 4 /* PROBE_ARGS_MAX: arguments that are recorded */
+
 struct probe_function {
-        char *name;   /* heap: for people */
-        char *source; /* heap; NULL = not known */
+        enum probe_wish_kind kind;
+        bool is_joined; /* by keys: its ends may come on other threads, its zones are spans */
+        char *fields[PROBE_PLAN_FIELDS]; /* heap: names of a tracepoint's arguments; NULL = none */
+        char *name;                      /* heap: for people */
+        char *source;                    /* heap; NULL = not known */
         uint32_t line;
         uint32_t file;     /* index */
-        uint32_t location; /* id in the table LOCATIONS; set by the recorder */
+        uint32_t location; /* id in the table LOCATIONS, and of spans */
+        uint32_t device;   /* that in DEVICES; set by the recorder */
         uint64_t n_taken;  /* records, since `since_ns` */
         uint64_t since_ns;
         bool is_off; /* it has no probes: too many calls, refused, or an earlier one is the same */
 };
 
 struct probe_point {
+        char *tracepoint; /* heap: "irq:irq_handler_entry"; NULL = an instruction: */
         uint64_t file_off;
         uint64_t semaphore_off; /* of a static probe: of what tells the program that it is probed; 0 = none */
         uint64_t cookie;        /* probe_cookie() */
@@ -59,14 +76,9 @@ struct probe_plan {
         size_t n_points, points_capacity;
         struct probe_spec *specs; /* heap: where static probes have their arguments */
         size_t n_specs, specs_capacity;
+        size_t n_tracepoints;     /* of the points */
+        uint64_t syscalls[8];     /* a bit for each number that is wanted, if there is a pair of SYSCALLS */
         struct byte_buffer notes; /* lines for people: functions that were left out, and why */
-};
-
-/* The kind of zones that an option names. */
-enum probe_wish_kind {
-        PROBE_WISH_FUNCTION,    /* "pattern": calls of functions */
-        PROBE_WISH_STATIC_ZONE, /* "begin,end": from one static probe to another */
-        PROBE_WISH_MESSAGE,     /* "provider:pattern": messages of static probes */
 };
 
 struct probe_wish {
@@ -90,7 +102,22 @@ struct probe_plan_request {
  */
 int probe_plan_add(struct probe_plan *plan, const struct probe_plan_request *request, struct error *err);
 
+/* Two tracepoints, and what of their records is wanted. */
+struct probe_pair {
+        enum probe_wish_kind kind;
+        const char *begin, *end;        /* "irq:irq_handler_entry" */
+        const char *name;               /* of the zones */
+        const struct probe_spec *specs; /* of both */
+        const char *fields[PROBE_PLAN_FIELDS];
+};
+
+/* Adds zones from one tracepoint to another.  Copies all.  Returns 0, -EOVERFLOW or -ENOMEM. */
+int probe_plan_add_pair(struct probe_plan *plan, const struct probe_pair *pair, struct error *err);
+
 void probe_plan_deinit(struct probe_plan *plan);
+
+/* How much of a begin's name is that of the zones: "query" of "query__start" and "query__done". */
+size_t probe_plan_common_part(const char *begin, size_t n_begin, const char *end);
 
 /*
  * sampler/probes/probe_file.c - which file 'module' means

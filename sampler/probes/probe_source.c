@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/probe_layout.h"
+#include "sampler/bpf/syscall_layout.h"
 #include "sampler/kernel/bpf_programs.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/kernel/perf_record.h"
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ABLE_KERNELS "Linux 5.15"
@@ -31,14 +33,14 @@
 struct probe_source {
         struct probe_plan *plan;
         struct bpf_object *object;
-        struct bpf_program *program;
-        struct bpf_link **links;              /* heap: of the plan's points; NULL = it is not set */
-        int ring_fd, functions_fd, totals_fd; /* borrowed from `object` */
-        unsigned long *consumer;              /* mappings of the ring, owned */
-        unsigned long *producer;              /* only read */
-        const uint8_t *data;                  /* behind `producer`, twice in a row */
-        uint64_t at, until;                   /* where the next record is; what was there when we looked */
-        uint64_t rate_max, hit_ns;
+        struct bpf_program *program, *point_program; /* of uprobes, and of tracepoints */
+        struct bpf_link **links;                     /* heap: of the plan's points; NULL = it is not set */
+        int ring_fd, functions_fd, totals_fd;        /* borrowed from `object` */
+        unsigned long *consumer;                     /* mappings of the ring, owned */
+        unsigned long *producer;                     /* only read */
+        const uint8_t *data;                         /* behind `producer`, twice in a row */
+        uint64_t at, until; /* where the next record is; what was there when we looked */
+        uint64_t rate_max, hit_ns, point_ns;
         bool looked, has_record;
         struct perf_record record;
         struct probe_arguments arguments; /* scratch */
@@ -58,8 +60,14 @@ static int configure(struct probe_source *s, const struct probe_source_options *
         struct probe_settings settings = { .scope = options->cgroup_fd >= 0      ? PROBE_SCOPE_CGROUP
                                                     : options->processes_fd >= 0 ? PROBE_SCOPE_PROCESSES
                                                                                  : PROBE_SCOPE_ALL };
-        int r = bpf_map__set_initial_value(map_of(s, ".rodata"), &settings, sizeof(settings));
+        int r;
 
+        memcpy(settings.syscalls, options->plan->syscalls, sizeof(settings.syscalls));
+        r = bpf_map__set_initial_value(map_of(s, ".rodata"), &settings, sizeof(settings));
+        if (r == 0)
+                r = bpf_program__set_autoload(s->program, s->plan->n_points > s->plan->n_tracepoints);
+        if (r == 0)
+                r = bpf_program__set_autoload(s->point_program, s->plan->n_tracepoints > 0);
         if (r == 0 && settings.scope == PROBE_SCOPE_PROCESSES)
                 r = bpf_map__reuse_fd(map_of(s, "processes"), options->processes_fd);
         return r;
@@ -94,6 +102,8 @@ static int load(struct probe_source *s, const struct probe_source_options *optio
         s->object = bpf_object__open_mem(probe_program, probe_program_bytes, &opts);
         if (!s->object)
                 return bpf_words_explain(-errno, "read the program of function zones", ABLE_KERNELS, err);
+        s->program = bpf_object__find_program_by_name(s->object, "on_probe");
+        s->point_program = bpf_object__find_program_by_name(s->object, "on_tracepoint");
         r = configure(s, options);
         if (r == 0)
                 r = bpf_object__load(s->object);
@@ -107,10 +117,19 @@ static int load(struct probe_source *s, const struct probe_source_options *optio
         for (uint32_t i = 0; i < s->plan->n_specs; i++)
                 if (bpf_map_update_elem(bpf_map__fd(map_of(s, "specs")), &i, &s->plan->specs[i], BPF_ANY) < 0)
                         return bpf_words_explain(-errno, "describe arguments", ABLE_KERNELS, err);
-        s->program = bpf_object__find_program_by_name(s->object, "on_probe");
         s->functions_fd = bpf_map__fd(map_of(s, "functions"));
         s->totals_fd = bpf_map__fd(map_of(s, ".bss"));
         return 0;
+}
+
+static struct bpf_link *set_tracepoint(const struct probe_source *s, const char *tracepoint, uint64_t cookie)
+{
+        const struct bpf_tracepoint_opts opts = { .sz = sizeof(opts), .bpf_cookie = cookie };
+        const char *colon = strchr(tracepoint, ':');
+        char group[128];
+
+        (void)snprintf(group, sizeof(group), "%.*s", (int)(colon - tracepoint), tracepoint);
+        return bpf_program__attach_tracepoint_opts(s->point_program, group, colon + 1, &opts);
 }
 
 /* Sets one probe, in all programs that map the file. */
@@ -121,6 +140,8 @@ static struct bpf_link *set_probe(const struct probe_source *s, int fd, const st
                                               .ref_ctr_offset = point->semaphore_off };
         char path[32];
 
+        if (point->tracepoint)
+                return set_tracepoint(s, point->tracepoint, point->cookie);
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         return bpf_program__attach_uprobe_opts(s->program, -1, path, point->file_off, &opts);
 }
@@ -154,11 +175,9 @@ static int set_probes(struct probe_source *s, struct error *err)
                 last = errno;
                 f->is_off = true;
                 unset_function(s, p->function);
-                byte_buffer_add_format(
-                        &plan->notes,
-                        "%s has no zones: the kernel cannot set a probe at an instruction of it "
-                        "(errno %d)\n",
-                        f->name, last);
+                byte_buffer_add_format(&plan->notes,
+                                       "%s has no zones: the kernel cannot set a probe at %s (errno %d)\n",
+                                       f->name, p->tracepoint ? p->tracepoint : "an instruction of it", last);
         }
         for (size_t i = 0; i < plan->n_functions; i++)
                 n_set += !plan->functions[i].is_off;
@@ -194,11 +213,31 @@ static int find_own(struct dl_phdr_info *info, size_t n_bytes, void *context)
         return 1; /* the first one is the program */
 }
 
-/* The shortest round counts: nothing disturbed it. */
+static void own_syscall(void)
+{
+        (void)syscall(SYS_getppid);
+}
+
+/* How long a call takes.  The shortest round counts: nothing disturbed it. */
+static uint64_t measure_calls(void (*call)(void))
+{
+        uint64_t best_ns = UINT64_MAX;
+
+        for (int round = 0; round < OWN_ROUNDS; round++) {
+                uint64_t ns = clock_raw_ns();
+
+                for (int i = 0; i < OWN_CALLS; i++)
+                        call();
+                ns = (clock_raw_ns() - ns) / OWN_CALLS;
+                best_ns = ns < best_ns ? ns : best_ns;
+        }
+        return best_ns;
+}
+
 static uint64_t measure_hit(const struct probe_source *s)
 {
         struct own_place place = { .file_off = 0 };
-        uint64_t best_ns = UINT64_MAX;
+        uint64_t ns;
         struct bpf_link *link;
         char path[] = "/proc/self/exe";
         const struct bpf_uprobe_opts opts = { .sz = sizeof(opts),
@@ -209,16 +248,23 @@ static uint64_t measure_hit(const struct probe_source *s)
                               : NULL;
         if (!link)
                 return 0;
-        for (int round = 0; round < OWN_ROUNDS; round++) {
-                uint64_t ns = clock_raw_ns();
-
-                for (int i = 0; i < OWN_CALLS; i++)
-                        own_function();
-                ns = (clock_raw_ns() - ns) / OWN_CALLS;
-                best_ns = ns < best_ns ? ns : best_ns;
-        }
+        ns = measure_calls(own_function);
         (void)bpf_link__destroy(link);
-        return best_ns;
+        return ns;
+}
+
+/* By what a system call takes longer with a tracepoint at its begin. */
+static uint64_t measure_point(const struct probe_source *s)
+{
+        uint64_t without_ns = measure_calls(own_syscall), ns;
+        struct bpf_link *link = set_tracepoint(s, "raw_syscalls:sys_enter",
+                                               probe_cookie(PROBE_OWN, PROBE_BEGIN, 0, PROBE_OWN_SPEC, 0));
+
+        if (!link)
+                return 0;
+        ns = measure_calls(own_syscall);
+        (void)bpf_link__destroy(link);
+        return ns > without_ns ? ns - without_ns : 0;
 }
 
 int probe_source_open(const struct probe_source_options *options, struct probe_source **ret_source,
@@ -236,7 +282,10 @@ int probe_source_open(const struct probe_source_options *options, struct probe_s
         code = s->links ? load(s, options, err) : error_set(err, -ENOMEM, "no memory for zones of functions");
         if (code == 0) {
                 monotonic_clock_pair(&s->clock);
-                s->hit_ns = measure_hit(s);
+                if (s->plan->n_points > s->plan->n_tracepoints)
+                        s->hit_ns = measure_hit(s);
+                if (s->plan->n_tracepoints > 0)
+                        s->point_ns = measure_point(s);
                 code = set_probes(s, err);
         }
         if (code == -EPERM)
@@ -316,11 +365,14 @@ static bool is_text(const char *bytes, int32_t n_bytes)
 }
 
 /* The arguments as words: a text that one points to, else its number. */
-static void put_arguments(struct probe_source *s, const struct probe_arguments *from, uint32_t n_args)
+static void put_arguments(struct probe_source *s, const struct probe_function *f,
+                          const struct probe_arguments *from, uint32_t n_args)
 {
         for (uint32_t i = 0; i < n_args; i++) {
                 if (s->text.used_bytes > 0)
                         byte_buffer_add(&s->text, i == 0 ? ": " : ", ", 2);
+                if (f->fields[i])
+                        byte_buffer_add_format(&s->text, "%s=", f->fields[i]);
                 if (from->text_bytes[i] == PROBE_TEXT_UNKNOWN)
                         byte_buffer_add(&s->text, "?", 1);
                 else if (is_text(from->texts[i], from->text_bytes[i]))
@@ -330,6 +382,56 @@ static void put_arguments(struct probe_source *s, const struct probe_arguments *
                 else
                         byte_buffer_add_format(&s->text, "%" PRId64, (int64_t)from->values[i]);
         }
+}
+
+/* A system call returned a number, an address, or an error, which has a name. */
+static void put_result(struct probe_source *s, int64_t result)
+{
+        const char *name = result < 0 && result >= -SYSCALL_ERRNO_MAX ? strerrorname_np((int)-result) : NULL;
+
+        switch (-result) { /* the kernel's own: it repeats the call after a signal */
+        case 512:
+                name = "ERESTARTSYS";
+                break;
+        case 513:
+                name = "ERESTARTNOINTR";
+                break;
+        case 514:
+                name = "ERESTARTNOHAND";
+                break;
+        case 516:
+                name = "ERESTART_RESTARTBLOCK";
+                break;
+        default:
+                break;
+        }
+        if (name)
+                byte_buffer_add(&s->text, name, strlen(name));
+        else if (result > UINT32_MAX || result < -SYSCALL_ERRNO_MAX)
+                byte_buffer_add_format(&s->text, "0x%" PRIx64, (uint64_t)result);
+        else
+                byte_buffer_add_format(&s->text, "%" PRId64, result);
+}
+
+static uint32_t syscall_number(const struct probe_arguments *from, bool is_32_bit)
+{
+        uint64_t number = from->values[0] < SYSCALL_NUMBER_MAX ? from->values[0] : SYSCALL_NUMBER_MAX;
+
+        return (uint32_t)number + (is_32_bit ? SYSCALL_32_BIT : 0);
+}
+
+/* Writes the text of the record, from the bytes that follow it. */
+static void decode_arguments(struct probe_source *s, const struct probe_function *f,
+                             const struct probe_record *from, const uint8_t *bytes, size_t n_bytes)
+{
+        if (n_bytes < PROBE_SHORT_BYTES - sizeof(*from))
+                return;
+        memset(s->arguments.text_bytes, 0, sizeof(s->arguments.text_bytes));
+        memcpy(&s->arguments, bytes, n_bytes < sizeof(s->arguments) ? n_bytes : sizeof(s->arguments));
+        if (f->kind != PROBE_WISH_SYSCALLS)
+                put_arguments(s, f, &s->arguments, from->n_args);
+        else if (from->kind == PROBE_END)
+                put_result(s, (int64_t)s->arguments.values[1]);
 }
 
 /* Reads the record at `at`.  Returns false if it is not to be taken. */
@@ -347,10 +449,8 @@ static bool decode(struct probe_source *s, const uint8_t *bytes, uint32_t n_byte
         byte_buffer_clear(&s->text);
         if (from.kind == (PROBE_MARK | PROBE_IS_STATIC))
                 byte_buffer_add(&s->text, f->name, strlen(f->name));
-        if (n_bytes == sizeof(struct probe_long_record) && from.n_args > 0) {
-                memcpy(&s->arguments, bytes + sizeof(from), sizeof(s->arguments));
-                put_arguments(s, &s->arguments, from.n_args);
-        }
+        if (from.n_args > 0)
+                decode_arguments(s, f, &from, bytes + sizeof(from), n_bytes - sizeof(from));
         s->record = (struct perf_record){ .kind = PERF_RECORD_KIND_PROBE,
                                           .pid = from.pid,
                                           .tid = from.tid,
@@ -359,7 +459,15 @@ static bool decode(struct probe_source *s, const uint8_t *bytes, uint32_t n_byte
         s->record.probe.location = f->location;
         s->record.probe.ends = (from.kind & ~PROBE_IS_STATIC) == PROBE_END;
         s->record.probe.is_message = (from.kind & ~PROBE_IS_STATIC) == PROBE_MARK;
-        s->record.probe.is_static = (from.kind & PROBE_IS_STATIC) != 0;
+        s->record.probe.is_point = f->kind == PROBE_WISH_TRACEPOINT || f->kind == PROBE_WISH_SYSCALLS;
+        s->record.probe.is_static = (from.kind & PROBE_IS_STATIC) != 0 || s->record.probe.is_point;
+        s->record.probe.is_syscall = f->kind == PROBE_WISH_SYSCALLS;
+        if (s->record.probe.is_syscall && from.kind == PROBE_BEGIN)
+                s->record.probe.number = syscall_number(&s->arguments, from.is_32_bit != 0);
+        if (from.kind == PROBE_SPAN) {
+                s->record.probe.device = f->device;
+                s->record.probe.begin_ns = tick_clock_to_ns(&s->clock, from.frame);
+        }
         s->record.probe.text = (const char *)s->text.data;
         s->record.probe.text_bytes = s->text.failed ? 0 : s->text.used_bytes;
         limit(s, f, from.function, s->record.time_ns);
@@ -412,20 +520,43 @@ void probe_source_consume(struct probe_source *s)
         s->has_record = false;
 }
 
+/* Begins that wait for an end with their key. */
+static uint64_t count_opened(const struct probe_source *s)
+{
+        int fd = bpf_map__fd(map_of(s, "opened"));
+        struct probe_key key, *last = NULL;
+        uint64_t n = 0;
+
+        while (n < PROBE_OPEN_MAX && bpf_map_get_next_key(fd, last, &key) == 0) {
+                last = &key;
+                n++;
+        }
+        return n;
+}
+
 void probe_source_count(const struct probe_source *s, struct probe_counts *ret_counts)
 {
         struct probe_totals totals = { .n_lost = 0 };
         struct probe_function_state state;
         const uint32_t key = 0;
 
-        *ret_counts = (struct probe_counts){ .hit_ns = s->hit_ns };
+        *ret_counts = (struct probe_counts){ .hit_ns = s->hit_ns, .point_ns = s->point_ns };
         if (bpf_map_lookup_elem(s->totals_fd, &key, &totals) == 0) {
                 ret_counts->n_lost = totals.n_lost;
                 ret_counts->n_others = totals.n_others;
+                ret_counts->n_ends = totals.n_ends;
+                ret_counts->n_begins = totals.n_begins + count_opened(s);
         }
-        for (uint32_t i = 0; i < s->plan->n_functions; i++)
-                if (bpf_map_lookup_elem(s->functions_fd, &i, &state) == 0)
+        for (uint32_t i = 0; i < s->plan->n_functions; i++) {
+                const struct probe_function *f = &s->plan->functions[i];
+
+                if (bpf_map_lookup_elem(s->functions_fd, &i, &state) < 0)
+                        continue;
+                if (f->kind == PROBE_WISH_TRACEPOINT || f->kind == PROBE_WISH_SYSCALLS)
+                        ret_counts->n_points += state.n_hits;
+                else
                         ret_counts->n_hits += state.n_hits;
+        }
 }
 
 size_t probe_source_count_bytes(const struct probe_source *s)

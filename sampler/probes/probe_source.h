@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/probes/probe_source.h - begins and ends of functions, from a small BPF program at uprobes
+ * sampler/probes/probe_source.h - begins and ends of functions, from a small BPF program at uprobes and
+ * tracepoints
  *
- * Way of the data:  probe_plan -> [probe_source] -> kernel (uprobes)
+ * Way of the data:  probe_plan -> [probe_source] -> kernel (uprobes, tracepoints)
  *                   function_probes.bpf -> BPF ring -> [probe_source] -> kernel_side
  *
  * A uprobe belongs to a file: every program that maps it stops there, also those that are not recorded.
@@ -34,6 +35,9 @@ struct probe_counts {
         uint64_t n_others; /* of other programs */
         uint64_t n_lost;   /* records for which there was no room */
         uint64_t hit_ns;   /* what one costs here, as measured on hyprof itself before; 0 = not known */
+        uint64_t n_points; /* hits of tracepoints, which are not among those above, and what one costs */
+        uint64_t point_ns;
+        uint64_t n_begins, n_ends; /* of tracepoints with keys: without an end, and without a begin */
 };
 
 /*

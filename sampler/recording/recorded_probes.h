@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/recorded_probes.h - functions whose calls are recorded as zones: --zone-function
+ * sampler/recording/recorded_probes.h - what is recorded as zones without a word of the program:
+ * --zone-function, --zone-usdt, --usdt, --zone-tracepoint, --zone-syscalls
  *
  * Way of the data:  cmd_record -> [recorded_probes] -> probe_plan -> probe_source -> kernel_side
  *
@@ -28,7 +29,7 @@ struct recorded_probes {
 
 /* The request of the user. */
 struct recorded_probes_request {
-        const struct probe_wish *wishes; /* --zone-function, --zone-usdt, --usdt */
+        const struct probe_wish *wishes; /* of all of these options */
         size_t n_wishes;
         uint64_t rate_max;   /* calls of one function in a second, before it is switched off */
         const char *command; /* its name, as it was called; NULL = there is none */
@@ -66,5 +67,18 @@ int recorded_probes_describe(const struct recorded_probes *p, const struct threa
                              struct trace_dictionary *dictionary);
 
 void recorded_probes_close(struct recorded_probes *p);
+
+/*
+ * sampler/recording/tracepoint_zones.c - from the words of --zone-tracepoint and --zone-syscalls to
+ * tracepoints and their fields
+ *
+ * Way of the data:  words, tracefs -> [tracepoint_zones] -> probe_plan
+ */
+
+/* @words: "begin,end", "begin,end,key" or "begin,end,key+key".  Returns 0 or -errno. */
+int tracepoint_zones_add(struct probe_plan *plan, const char *words, struct error *err);
+
+/* @words: "read,write", or "" for all.  Returns 0 or -errno. */
+int syscall_zones_add(struct probe_plan *plan, const char *words, struct error *err);
 
 #endif /* SAMPLER_RECORDING_RECORDED_PROBES_H */

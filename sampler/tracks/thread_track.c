@@ -295,12 +295,20 @@ static int push_zone(struct thread_track *t, struct thread_sink *sink, const str
         return 1;
 }
 
+/* The program runs, so its system call is over: that call's own end is only just behind. */
+static void close_syscall(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
+{
+        while (t->n_zones > 0 && t->zones[t->n_zones - 1].is_syscall)
+                thread_track_close_zones(t, sink, t->n_zones - 1, time_ns);
+}
+
 static int pop_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
 {
         if (t->n_too_deep > 0) {
                 t->n_too_deep--;
                 return 0;
         }
+        close_syscall(t, sink, time_ns);
         /* The program's own end does not end a call: that was of a zone which ended with the call before. */
         if (t->n_zones == 0 || t->zones[t->n_zones - 1].frame_avma != 0) {
                 loss_counter_add(sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
@@ -318,8 +326,18 @@ static int pop_zone(struct thread_track *t, struct thread_sink *sink, uint64_t t
 
 static bool is_call(const struct thread_track *t, size_t i, const struct pending_event *of)
 {
+        if (of->is_syscall) /* the end of rt_sigreturn(2) has no number */
+                return t->zones[i].is_syscall;
         return (t->zones[i].frame_avma == of->frame_avma || of->is_static) &&
                t->zones[i].location == of->event.zone_begin.location;
+}
+
+static void count_without_end(struct thread_sink *sink, const struct open_zone *zone)
+{
+        if (zone->is_point)
+                sink->n_points_without_end++;
+        else if (zone->frame_avma != 0)
+                sink->n_without_end++;
 }
 
 /*
@@ -330,6 +348,10 @@ static bool is_left(const struct thread_track *t, const struct pending_event *ca
 {
         const struct open_zone *zone = &t->zones[t->n_zones - 1];
 
+        if (zone->is_syscall) /* the program runs again */
+                return call->is_syscall || !call->is_point;
+        if (zone->is_point)
+                return false;
         if (zone->is_static)
                 return call->is_static && zone->frame_avma == call->frame_avma &&
                        zone->location == call->event.zone_begin.location;
@@ -340,8 +362,8 @@ static bool is_left(const struct thread_track *t, const struct pending_event *ca
 static void close_left_calls(struct thread_track *t, struct thread_sink *sink,
                              const struct pending_event *call)
 {
-        while (t->n_probed > 0 && t->n_too_deep == 0 && is_left(t, call)) {
-                sink->n_without_end++;
+        while (t->n_probed > 0 && t->n_too_deep == 0 && t->n_zones > 0 && is_left(t, call)) {
+                count_without_end(sink, &t->zones[t->n_zones - 1]);
                 thread_track_close_zones(t, sink, t->n_zones - 1, call->event.time_ns);
         }
 }
@@ -357,10 +379,22 @@ static int begin_call(struct thread_track *t, struct thread_sink *sink, const st
                 return r;
         t->zones[t->n_zones - 1].frame_avma = call->frame_avma;
         t->zones[t->n_zones - 1].is_static = call->is_static;
+        t->zones[t->n_zones - 1].is_point = call->is_point;
+        t->zones[t->n_zones - 1].is_syscall = call->is_syscall;
         t->n_probed++;
         sink->n_probed++;
         put(t, sink, &event);
         return 0;
+}
+
+/* Writes the text of a probe, or the result of a system call that ends. */
+static void put_text(struct thread_track *t, struct thread_sink *sink, const struct pending_event *call)
+{
+        struct trace_event event = { .op = TRACE_OP_ZONE_TEXT, .time_ns = call->event.time_ns };
+
+        event.operand[0] = call->copy->n_bytes;
+        event.text = call->copy->bytes;
+        put(t, sink, &event);
 }
 
 /* An end without its begin is that of a call that began before the recording. */
@@ -371,12 +405,15 @@ static void end_call(struct thread_track *t, struct thread_sink *sink, const str
         while (at > 0 && !is_call(t, at - 1, call))
                 at--;
         if (at == 0) {
+                sink->n_points_without_begin += t->n_too_deep == 0 && call->is_point && !call->is_syscall;
                 t->n_too_deep -= t->n_too_deep > 0;
                 return;
         }
         for (size_t i = at; i < t->n_zones; i++)
-                sink->n_without_end += t->zones[i].frame_avma != 0;
+                count_without_end(sink, &t->zones[i]);
         thread_track_close_zones(t, sink, at, call->event.time_ns);
+        if (call->copy)
+                put_text(t, sink, call);
         if (sink->trigger)
                 zone_trigger_judge(sink->trigger, t, call->event.time_ns);
         thread_track_close_zones(t, sink, at - 1, call->event.time_ns);
@@ -395,6 +432,16 @@ static int write_call(struct thread_track *t, struct thread_sink *sink, const st
                 put(t, sink, &event);
         }
         return 0;
+}
+
+/* Zones between tracepoints that end with their thread, as those of exit_group(2) always do. */
+static void close_points(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
+{
+        while (t->n_zones > 0 && t->zones[t->n_zones - 1].is_point) {
+                if (!t->zones[t->n_zones - 1].is_syscall)
+                        sink->n_points_without_end++;
+                thread_track_close_zones(t, sink, t->n_zones - 1, time_ns);
+        }
 }
 
 /* ---- events of the kernel's ---------------------------------------------------------------------------- */
@@ -441,6 +488,8 @@ static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
                 return write_call(t->fiber ? t->fiber : t, sink, pending);
         if (ends)
                 thread_track_leave_fiber(t, sink, event.time_ns);
+        if (event.op == TRACE_OP_THREAD_EXIT)
+                close_points(t, sink, event.time_ns);
         if (pending->closes_zones)
                 give_up_zones(t, sink, event.time_ns);
         if (event.op == TRACE_OP_SAMPLE)
@@ -511,10 +560,12 @@ int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct 
         struct trace_event callstack = { .op = TRACE_OP_CALLSTACK, .time_ns = event->time_ns };
         int r = 1;
 
-        if (event->op == TRACE_OP_ZONE_BEGIN)
+        if (event->op == TRACE_OP_ZONE_BEGIN) {
+                close_syscall(t, sink, event->time_ns);
                 r = push_zone(t, sink, event);
-        else if (event->op == TRACE_OP_ZONE_END)
+        } else if (event->op == TRACE_OP_ZONE_END) {
                 r = pop_zone(t, sink, event->time_ns);
+        }
         if (r <= 0)
                 return r;
         if (stack != 0) {

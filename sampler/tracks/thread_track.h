@@ -38,6 +38,8 @@ struct open_zone {
         uint64_t begin_ns;
         uint64_t frame_avma; /* of a probed function: of its call; 0 = the program's own zone */
         bool is_static;      /* between two static probes: its frame says little */
+        bool is_point;       /* between two tracepoints of the kernel: it is in no frame */
+        bool is_syscall; /* these tracepoints are of system calls, of which a thread is in one at a time */
 };
 
 /*
@@ -59,6 +61,8 @@ struct pending_event {
         bool shares_place; /* a sample of a group's member: its callstack is that of the sample before it */
         uint64_t frame_avma;    /* of a begin or end of a probed function: of its call */
         bool is_static;         /* the same of a zone between two static probes */
+        bool is_point;          /* or tracepoints, */
+        bool is_syscall;        /* of system calls */
         struct kept_copy *copy; /* owned: the text of a STACK_COPY, or of what a probe says; else NULL */
 };
 
@@ -131,7 +135,9 @@ struct thread_sink {
         enum stack_keeping keeping;          /* which copies of stacks are written, */
         uint64_t kept_bytes, kept_bytes_max; /* how much of them was, and may be */
         uint64_t n_probed;                   /* calls of probed functions that were written, */
-        uint64_t n_without_end;              /* and those of them that ended with their caller */
+        uint64_t n_without_end;              /* and those of them that ended with their caller; */
+        uint64_t n_points_without_end;       /* zones between tracepoints that had no end, */
+        uint64_t n_points_without_begin;     /* and ends of such zones */
         const struct thread_track *run;      /* the track whose run is open in the encoder; NULL = none */
 };
 

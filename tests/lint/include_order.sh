@@ -52,7 +52,7 @@ allowed() { # folder -> the other folders and single files that it may include
                                 sampler/probes sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
                                 sampler/tables sampler/jit sampler/images sampler/stacks sampler/zones ;;
         sampler/relay)     echo sampler/pace ;;
-        sampler/recording) echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/switches \
+        sampler/recording) echo symbolize instrument unwind sampler/pace sampler/bpf sampler/kernel sampler/proc sampler/switches \
                                 sampler/probes sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
                                 sampler/tables sampler/images sampler/stacks sampler/zones sampler/merge ;;
 

@@ -303,14 +303,25 @@ START_TEST(test_unbalanced_end)
 }
 END_TEST
 
+static void add_call(struct pending_event pending)
+{
+        ck_assert_int_eq(thread_track_add_pending(&f.track, &pending), 0);
+        write_pending(pending.event.time_ns);
+}
+
 static void call(uint64_t time_ns, enum trace_op op, uint64_t location, uint64_t frame_avma)
 {
-        struct pending_event pending = { .event = { .op = op, .time_ns = time_ns },
-                                         .frame_avma = frame_avma };
+        add_call((struct pending_event){ .event = { .op = op, .time_ns = time_ns, .operand = { location } },
+                                         .frame_avma = frame_avma });
+}
 
-        pending.event.operand[0] = location;
-        ck_assert_int_eq(thread_track_add_pending(&f.track, &pending), 0);
-        write_pending(time_ns);
+static void point(uint64_t time_ns, enum trace_op op, uint64_t location, bool is_syscall)
+{
+        add_call((struct pending_event){ .event = { .op = op, .time_ns = time_ns, .operand = { location } },
+                                         .frame_avma = UINT64_MAX,
+                                         .is_static = true,
+                                         .is_point = true,
+                                         .is_syscall = is_syscall });
 }
 
 #define FRAME       UINT64_C(0x7ffe00001000)
@@ -339,6 +350,52 @@ START_TEST(test_a_call_that_was_left)
                 ck_assert_uint_eq(get(i)->op, TRACE_OP_ZONE_END);
                 ck_assert_uint_eq(get(i)->time_ns, 4);
         }
+}
+END_TEST
+
+/* Tracepoints are in no frame: they nest, leave the program's zones alone, and end with the thread. */
+START_TEST(test_zones_of_tracepoints)
+{
+        begin_zone(1, 1);
+        call(2, TRACE_OP_ZONE_BEGIN, 2, FRAME);
+        point(3, TRACE_OP_ZONE_BEGIN, 3, false);
+        point(4, TRACE_OP_ZONE_BEGIN, 3, false);
+        ck_assert_uint_eq(f.track.n_zones, 4);
+        point(5, TRACE_OP_ZONE_END, 3, false);
+        ck_assert_uint_eq(f.track.n_zones, 3);
+        point(6, TRACE_OP_ZONE_END, 4, false);
+        ck_assert_uint_eq(f.sink.n_points_without_begin, 1);
+        call(7, TRACE_OP_ZONE_END, 2, FRAME);
+        ck_assert_uint_eq(f.track.n_zones, 1);
+        ck_assert_uint_eq(f.sink.n_points_without_end, 1);
+        point(8, TRACE_OP_ZONE_BEGIN, 3, false);
+        add_call((struct pending_event){ .event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = 9 } });
+        ck_assert_uint_eq(f.track.n_zones, 1);
+        ck_assert_uint_eq(f.sink.n_points_without_end, 2);
+        ck_assert_uint_eq(f.sink.n_without_end, 0);
+}
+END_TEST
+
+/* A thread is in one system call at a time, and in none where the program itself says something. */
+START_TEST(test_zones_of_system_calls)
+{
+        point(1, TRACE_OP_ZONE_BEGIN, 1, true);
+        point(2, TRACE_OP_ZONE_BEGIN, 2, true); /* the end of the first one was lost */
+        ck_assert_uint_eq(f.track.n_zones, 1);
+        ck_assert_uint_eq(f.sink.n_points_without_end, 1);
+        begin_zone(3, 3);
+        ck_assert_uint_eq(f.track.n_zones, 1);
+        point(4, TRACE_OP_ZONE_END, 0, true); /* late */
+        ck_assert_uint_eq(f.track.n_zones, 1);
+        point(5, TRACE_OP_ZONE_BEGIN, 2, true);
+        end_zone(6);
+        ck_assert_uint_eq(f.track.n_zones, 0);
+        point(7, TRACE_OP_ZONE_BEGIN, 2, true);
+        add_call((struct pending_event){ .event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = 8 } });
+        ck_assert_uint_eq(f.track.n_zones, 0);
+        ck_assert_uint_eq(f.sink.n_points_without_end, 1);
+        ck_assert_uint_eq(f.sink.n_points_without_begin, 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 0);
 }
 END_TEST
 

@@ -20,7 +20,7 @@ static const struct {
         { "sched:sched_waking", "id", -ENOENT, 0 },
         { "sched:sched_waking", "comm", -ENOENT, 0 }, /* an array */
         { "sched:sched_waking", "far", -ENOENT, 0 },
-        { "sched:sched_nothing", "pid", -ENOENT, 0 },
+        { "sched:sched_nothing", "pid", -EINVAL, 0 },
         { "sched_waking", "pid", -EINVAL, 0 },
         { "sched:../x", "pid", -EINVAL, 0 },
 };
@@ -37,6 +37,30 @@ START_LOOP_TEST(test_fields, 0, sizeof(cases) / sizeof(cases[0]))
                          cases[_i].result);
         ck_assert_uint_eq(offset_bytes, cases[_i].offset_bytes);
         ck_assert_int_eq(err.code, cases[_i].result);
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+static int take(void *context, const struct tracepoint_field *field)
+{
+        struct tracepoint_field *last = context;
+
+        last[field->is_array] = *field;
+        return 0;
+}
+
+START_TEST(test_all_fields)
+{
+        struct tracepoint_field last[2];
+        struct fake_machine machine;
+
+        fake_machine_make(&machine, FAKE_MACHINE_INTEL);
+        ck_assert_int_eq(tracepoint_visit_fields(&machine.places, "sched:sched_waking", take, last, NULL), 0);
+        ck_assert(last[1].is_text && !last[1].is_located && !last[0].is_text);
+        ck_assert_uint_eq(last[1].size_bytes, 16);
+        ck_assert_uint_eq(last[1].offset_bytes, 8);
+        ck_assert(last[0].is_signed);
+        ck_assert_uint_eq(last[0].offset_bytes, 24); /* the one after it lies too far away */
         fake_machine_remove(&machine);
 }
 END_TEST
