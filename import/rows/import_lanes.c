@@ -9,7 +9,7 @@
 void import_lanes_deinit(struct import_lanes *l)
 {
         for (uint32_t i = 0; i < l->n_lanes; i++)
-                free(l->lanes[i].ends);
+                free(l->lanes[i].open);
         free(l->lanes);
         free(l->ends);
         *l = (struct import_lanes){ .lanes = NULL };
@@ -26,10 +26,35 @@ int import_lanes_add(struct import_lanes *l, uint32_t last, uint32_t thread, uin
         return 0;
 }
 
+/* A lane without zones is the second choice of a span whose parent may be open on another one. */
+static enum import_fit fit_by_parent(const struct import_lanes *l, uint32_t first, uint64_t end_ns,
+                                     uint32_t parent, uint32_t *ret_lane)
+{
+        uint32_t n = 0, empty = 0;
+
+        for (uint32_t at = first; at != 0; at = l->lanes[at - 1].next, n++) {
+                const struct import_lane *lane = &l->lanes[at - 1];
+                const struct import_open *top = lane->n_open ? &lane->open[lane->n_open - 1] : NULL;
+
+                *ret_lane = at;
+                if (top && top->id == parent && parent != 0 && top->end_ns >= end_ns)
+                        return lane->n_open < IMPORT_NESTED_MAX ? IMPORT_FIT_NESTED : IMPORT_FIT_TOO_DEEP;
+                if (!top && empty == 0)
+                        empty = at;
+        }
+        if (empty == 0)
+                return n < IMPORT_LANES_MAX ? IMPORT_FIT_NONE : IMPORT_FIT_TOO_MANY;
+        *ret_lane = empty;
+        return IMPORT_FIT_NESTED;
+}
+
 enum import_fit import_lanes_fit(const struct import_lanes *l, uint32_t first, uint64_t end_ns,
-                                 uint32_t *ret_lane)
+                                 struct import_nesting nesting, uint32_t *ret_lane)
 {
         uint32_t n = 0;
+
+        if (nesting.id != 0)
+                return fit_by_parent(l, first, end_ns, nesting.parent, ret_lane);
 
         for (uint32_t at = first; at != 0; at = l->lanes[at - 1].next, n++) {
                 const struct import_lane *lane = &l->lanes[at - 1];
@@ -37,7 +62,7 @@ enum import_fit import_lanes_fit(const struct import_lanes *l, uint32_t first, u
                 *ret_lane = at;
                 if (lane->n_open == 0)
                         return IMPORT_FIT_NESTED;
-                if (lane->ends[lane->n_open - 1] >= end_ns)
+                if (lane->open[lane->n_open - 1].end_ns >= end_ns)
                         return lane->n_open < IMPORT_NESTED_MAX ? IMPORT_FIT_NESTED : IMPORT_FIT_TOO_DEEP;
         }
         return n < IMPORT_LANES_MAX ? IMPORT_FIT_NONE : IMPORT_FIT_TOO_MANY;
@@ -75,17 +100,17 @@ static void sink(struct import_lanes *l, struct import_end end)
         l->ends[at] = end;
 }
 
-int import_lanes_open(struct import_lanes *l, uint32_t lane, uint64_t end_ns)
+int import_lanes_open(struct import_lanes *l, uint32_t lane, uint64_t end_ns, uint32_t id)
 {
         struct import_lane *to = &l->lanes[lane - 1];
 
         if (to->n_open == to->capacity &&
-            array_reserve(&to->ends, &to->capacity, to->n_open + 1, sizeof(*to->ends)) < 0)
+            array_reserve(&to->open, &to->capacity, to->n_open + 1, sizeof(*to->open)) < 0)
                 return -ENOMEM;
         if (l->n_ends == l->ends_capacity &&
             array_reserve(&l->ends, &l->ends_capacity, l->n_ends + 1, sizeof(*l->ends)) < 0)
                 return -ENOMEM;
-        to->ends[to->n_open++] = end_ns;
+        to->open[to->n_open++] = (struct import_open){ end_ns, id };
         l->ends[l->n_ends++] = (struct import_end){ end_ns, l->sequence++, lane - 1 };
         rise(l, l->n_ends - 1);
         return 0;

@@ -5,7 +5,8 @@
  * Way of the data:  import_sort -> import_trace -> [import_lanes] -> import_events
  *
  * A thread has a lane for its zones, and further ones, which are threads of their own, for spans that cross
- * those that are open: the first lane where a span fits.  Not thread-safe.
+ * those that are open: the first lane where a span fits.  Spans that say which one they are a part of nest in
+ * that one only, or are alone on a lane.  Not thread-safe.
  */
 #ifndef IMPORT_IMPORT_LANES_H
 #define IMPORT_IMPORT_LANES_H
@@ -17,16 +18,27 @@
 #define IMPORT_LANES_MAX  256  /* of a thread */
 #define IMPORT_NESTED_MAX 4095 /* zones in each other, as in a recording */
 
+/* A zone that is open. */
+struct import_open {
+        uint64_t end_ns;
+        uint32_t id; /* of struct import_nesting */
+};
+
 struct import_lane {
-        uint32_t thread; /* row of THREADS */
-        uint32_t next;   /* of the same thread: index + 1; 0 = none */
-        uint64_t *ends;  /* heap: of the open zones, the innermost last */
+        uint32_t thread;          /* row of THREADS */
+        uint32_t next;            /* of the same thread: index + 1; 0 = none */
+        struct import_open *open; /* heap: the innermost last */
         size_t n_open, capacity;
 };
 
 struct import_end {
         uint64_t end_ns, sequence;
         uint32_t lane; /* index */
+};
+
+/* Which span it is, and which one it is a part of; all 0 = not said: it nests by time. */
+struct import_nesting {
+        uint32_t id, parent;
 };
 
 /* Zero-initialised is empty and valid. */
@@ -57,10 +69,10 @@ int import_lanes_add(struct import_lanes *l, uint32_t last, uint32_t thread, uin
  * @ret_lane:  that, or with NONE the last lane; index + 1
  */
 enum import_fit import_lanes_fit(const struct import_lanes *l, uint32_t first, uint64_t end_ns,
-                                 uint32_t *ret_lane);
+                                 struct import_nesting nesting, uint32_t *ret_lane);
 
 /* Opens it there.  Returns 0 or -ENOMEM. */
-int import_lanes_open(struct import_lanes *l, uint32_t lane, uint64_t end_ns);
+int import_lanes_open(struct import_lanes *l, uint32_t lane, uint64_t end_ns, uint32_t id);
 
 /* Whether a zone ends at @now_ns or before; most often none does. */
 static inline bool import_lanes_has_end(const struct import_lanes *l, uint64_t now_ns)

@@ -399,6 +399,8 @@ int import_rows_span(struct import_rows *rows, const struct import_span *span, s
                 import_rows_left_out(rows, "span that ends before it begins", 1);
                 return 0;
         }
+        if (span->id != 0 && span->key.kind == 0 && !rows->tracks[span->track - 1].is_of_device)
+                record.key = (uint64_t)span->id << 32 | span->parent;
         r = add_location(rows, span->name, span->file, span->line, &record.what, err);
         if (r < 0)
                 return r;

@@ -92,6 +92,12 @@ struct import_span {
         uint64_t begin, end;  /* begin <= end */
         struct import_key key;
         uint32_t text; /* string or text: its arguments as the file has them; 0 = none */
+        /*
+         * For a span of a thread without a key: it nests only in the span of its thread with the id of its
+         * parent, and has a further lane where that is not open, or another one is in it.  0 = not said: it
+         * nests by time.
+         */
+        uint32_t id, parent;
 };
 
 enum import_value_kind { IMPORT_VALUE_DOUBLE, IMPORT_VALUE_SIGNED, IMPORT_VALUE_UNSIGNED };

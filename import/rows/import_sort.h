@@ -34,7 +34,7 @@ enum import_record_kind {
 struct import_record {
         uint64_t begin;    /* ticks */
         uint64_t end;      /* SPAN: ticks; VALUE: its bits */
-        uint64_t key;      /* SPAN, INSTANT; VALUE: enum import_value_kind */
+        uint64_t key;      /* SPAN, INSTANT; SPAN without: id << 32 | parent; VALUE: import_value_kind */
         uint16_t clock;    /* index */
         uint16_t kind;     /* enum import_record_kind */
         uint32_t track;    /* index */

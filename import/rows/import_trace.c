@@ -272,9 +272,12 @@ static int put_span(struct import_rows *rows, const struct import_record *record
 {
         uint32_t file = rows->tracks[record->track - 1].file, lane = 0;
         uint64_t time_ns = at.begin_ns, end_ns = at.end_ns;
+        struct import_nesting nesting = { 0, 0 };
         int r = 0;
 
-        switch (import_lanes_fit(&rows->lanes, rows->threads[index - 1].lane, end_ns, &lane)) {
+        if (record->key_kind == 0)
+                nesting = (struct import_nesting){ (uint32_t)(record->key >> 32), (uint32_t)record->key };
+        switch (import_lanes_fit(&rows->lanes, rows->threads[index - 1].lane, end_ns, nesting, &lane)) {
         case IMPORT_FIT_NESTED:
                 break;
         case IMPORT_FIT_NONE:
@@ -289,7 +292,7 @@ static int put_span(struct import_rows *rows, const struct import_record *record
         }
         if (r == 0)
                 r = put_zone(rows, record, time_ns, rows->lanes.lanes[lane - 1].thread, err);
-        if (r == 0 && import_lanes_open(&rows->lanes, lane, end_ns) < 0)
+        if (r == 0 && import_lanes_open(&rows->lanes, lane, end_ns, nesting.id) < 0)
                 r = out_of_memory(-ENOMEM, err);
         return r;
 }

@@ -84,8 +84,11 @@ END_TEST
 
 /* ---- lanes --------------------------------------------------------------------------------------------- */
 
+static const struct import_nesting by_time = { 0, 0 };
+
 /* Puts a span where it fits; returns which lane of the thread that is, from 0. */
-static uint32_t put(struct import_lanes *l, uint64_t begin_ns, uint64_t end_ns)
+static uint32_t put_part(struct import_lanes *l, uint64_t begin_ns, uint64_t end_ns,
+                         struct import_nesting nesting)
 {
         uint32_t lane = 0, thread;
         uint64_t at_ns;
@@ -93,12 +96,17 @@ static uint32_t put(struct import_lanes *l, uint64_t begin_ns, uint64_t end_ns)
 
         while (import_lanes_end(l, begin_ns, &thread, &at_ns))
                 ck_assert_uint_le(at_ns, begin_ns);
-        fit = import_lanes_fit(l, l->n_lanes != 0 ? 1 : 0, end_ns, &lane);
+        fit = import_lanes_fit(l, l->n_lanes != 0 ? 1 : 0, end_ns, nesting, &lane);
         if (fit == IMPORT_FIT_NONE)
                 ck_assert_int_eq(import_lanes_add(l, lane, 100 + l->n_lanes, &lane), 0);
         ck_assert(fit == IMPORT_FIT_NESTED || fit == IMPORT_FIT_NONE);
-        ck_assert_int_eq(import_lanes_open(l, lane, end_ns), 0);
+        ck_assert_int_eq(import_lanes_open(l, lane, end_ns, nesting.id), 0);
         return lane - 1;
+}
+
+static uint32_t put(struct import_lanes *l, uint64_t begin_ns, uint64_t end_ns)
+{
+        return put_part(l, begin_ns, end_ns, by_time);
 }
 
 START_TEST(crossing_spans_go_to_the_first_lane_where_they_nest)
@@ -123,6 +131,26 @@ START_TEST(crossing_spans_go_to_the_first_lane_where_they_nest)
 }
 END_TEST
 
+START_TEST(spans_with_a_parent_nest_in_that_one_only)
+{
+        struct import_lanes l = { .lanes = NULL };
+
+        ck_assert_uint_eq(put_part(&l, 10, 100, (struct import_nesting){ 1, 0 }), 0);
+        ck_assert_uint_eq(put_part(&l, 20, 90, (struct import_nesting){ 2, 1 }), 0);
+        ck_assert_uint_eq(put_part(&l, 30, 80, (struct import_nesting){ 3, 1 }), 1); /* beside its sibling */
+        ck_assert_uint_eq(put_part(&l, 40, 50, (struct import_nesting){ 4, 3 }), 1);
+        ck_assert_uint_eq(put_part(&l, 42, 45, (struct import_nesting){ 5, 9 }),
+                          2); /* its parent is not there */
+        ck_assert_uint_eq(put_part(&l, 60, 70, (struct import_nesting){ 6, 2 }),
+                          0); /* not on the empty lane */
+        ck_assert_uint_eq(put_part(&l, 61, 200, (struct import_nesting){ 7, 6 }),
+                          2); /* longer than its parent */
+        ck_assert_uint_eq(put_part(&l, 62, 63, (struct import_nesting){ 8, 0 }),
+                          3); /* no parent: none is open there */
+        import_lanes_deinit(&l);
+}
+END_TEST
+
 /* Every zone ends once, in the order of time, the inner one first. */
 START_TEST(random_spans_nest)
 {
@@ -143,9 +171,9 @@ START_TEST(random_spans_nest)
                         last_ns = at_ns;
                         ck_assert_uint_eq(stacks[thread][--depths[thread]], at_ns);
                 }
-                if (import_lanes_fit(&l, l.n_lanes != 0 ? 1 : 0, end_ns, &lane) == IMPORT_FIT_NONE)
+                if (import_lanes_fit(&l, l.n_lanes != 0 ? 1 : 0, end_ns, by_time, &lane) == IMPORT_FIT_NONE)
                         ck_assert_int_eq(import_lanes_add(&l, lane, l.n_lanes, &lane), 0);
-                ck_assert_int_eq(import_lanes_open(&l, lane, end_ns), 0);
+                ck_assert_int_eq(import_lanes_open(&l, lane, end_ns, 0), 0);
                 thread = l.lanes[lane - 1].thread;
                 ck_assert(depths[thread] == 0 || stacks[thread][depths[thread] - 1] >= end_ns);
                 stacks[thread][depths[thread]++] = end_ns;
@@ -162,11 +190,11 @@ START_TEST(depth_and_number_of_lanes_are_bounded)
 
         for (uint64_t i = 0; i < IMPORT_NESTED_MAX; i++)
                 ck_assert_uint_eq(put(&l, i, 1000000 - i), 0);
-        ck_assert_int_eq(import_lanes_fit(&l, 1, 5000, &lane), IMPORT_FIT_TOO_DEEP);
+        ck_assert_int_eq(import_lanes_fit(&l, 1, 5000, by_time, &lane), IMPORT_FIT_TOO_DEEP);
         import_lanes_deinit(&l);
         for (uint64_t i = 0; i < IMPORT_LANES_MAX; i++)
                 ck_assert_uint_eq(put(&l, i, 1000 + i), i);
-        ck_assert_int_eq(import_lanes_fit(&l, 1, 5000, &lane), IMPORT_FIT_TOO_MANY);
+        ck_assert_int_eq(import_lanes_fit(&l, 1, 5000, by_time, &lane), IMPORT_FIT_TOO_MANY);
         import_lanes_deinit(&l);
 }
 END_TEST
