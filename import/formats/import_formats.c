@@ -7,6 +7,7 @@
 #include "import/iree/import_ireeprof.h"
 #include "import/json/import_ninja_log.h"
 #include "import/json/import_trace_event.h"
+#include "import/otlp/import_otlp.h"
 #include "import/perf/import_perf_data.h"
 #include "import/perfetto/import_pftrace.h"
 #include "import/rows/import_rows.h"
@@ -23,6 +24,8 @@
 static const struct import_format formats[] = {
         { "ireeprof", "profiles of IREE, .ireeprof or JSON lines", import_ireeprof_recognise,
           import_ireeprof_read, NULL, NULL },
+        { "otlp", "spans of OpenTelemetry: the collector's file exporter, JSON and protobuf",
+          import_otlp_recognise, import_otlp_read, NULL, NULL },
         { "pftrace", "Perfetto's traces, of Chromium, Android, ROCm, hyprof export perfetto and others",
           import_pftrace_recognise, import_pftrace_read, NULL, NULL },
         { "perf.data", "perf record", import_perf_data_recognise, import_perf_data_read, NULL, NULL },
@@ -118,6 +121,11 @@ static const struct other_format others[] = {
           { "([kernel.kallsyms])\n", "+0x" },
           "the text of perf script",
           "hyprof import the perf.data that it was made of" },
+        { NULL,
+          0,
+          { "\x28\xb5\x2f\xfd", NULL },
+          "messages of OpenTelemetry, each packed by itself, or other data of zstd",
+          "write it without `compression: zstd`, and pack the whole file" },
         { MAGIC("SQLite format 3\0"),
           { NULL },
           "an SQLite database (nsys, rocpd, or hyprof query)",

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "import/perfetto/pftrace_args.h"
 
+#include "import/file/json_put.h"
 #include "import/file/protobuf_pull.h"
 #include "import/perfetto/pftrace_fields.h"
 #include "import/perfetto/pftrace_sequences.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 void pftrace_args_clear(struct pftrace_args *args)
 {
@@ -22,31 +21,7 @@ void pftrace_args_deinit(struct pftrace_args *args)
 
 static void add_string(struct byte_buffer *b, struct text_view text)
 {
-        if (text.n_bytes > PFTRACE_ARGS_BYTES_MAX)
-                text.n_bytes = PFTRACE_ARGS_BYTES_MAX;
-        byte_buffer_add_u8(b, '"');
-        for (size_t i = 0; i < text.n_bytes; i++) {
-                unsigned char c = (unsigned char)text.bytes[i];
-
-                if (c == '"' || c == '\\')
-                        byte_buffer_add_u8(b, '\\');
-                if (c < ' ')
-                        byte_buffer_add_format(b, "\\u%04x", c);
-                else
-                        byte_buffer_add_u8(b, c);
-        }
-        byte_buffer_add_u8(b, '"');
-}
-
-static void add_double(struct byte_buffer *b, uint64_t bits)
-{
-        double value;
-
-        memcpy(&value, &bits, sizeof(value));
-        if (isfinite(value))
-                byte_buffer_add_format(b, "%.17g", value);
-        else
-                byte_buffer_add(b, "null", 4);
+        json_put_string(b, text, PFTRACE_ARGS_BYTES_MAX);
 }
 
 static void add_interned(struct byte_buffer *b, const struct pftrace_sequence *sequence, uint32_t kind,
@@ -101,7 +76,7 @@ static int add_field(struct byte_buffer *b, const struct pftrace_sequence *seque
                 byte_buffer_add_format(b, "%" PRId64, (int64_t)field->value);
                 return 1;
         case PFTRACE_ANNOTATION_DOUBLE:
-                add_double(b, field->value);
+                json_put_double(b, field->value);
                 return 1;
         case PFTRACE_ANNOTATION_STRING:
         case PFTRACE_ANNOTATION_JSON:

@@ -13,7 +13,7 @@ trap 'rm -rf "$folder"' EXIT
 n_rows=${HYPROF_BENCH_ROWS:-1000000}
 n_runs=${HYPROF_BENCH_RUNS:-5}
 larger=${HYPROF_BENCH_LARGER:-4}
-read -ra formats <<<"${HYPROF_BENCH_FORMATS:-trace-event ireeperf-jsonl ireeprof tt-device ninja-log pftrace perf.data ftrace rocprofv3 tracy-csv csv}"
+read -ra formats <<<"${HYPROF_BENCH_FORMATS:-trace-event ireeperf-jsonl ireeprof tt-device ninja-log pftrace perf.data ftrace rocprofv3 otlp tracy-csv csv}"
 
 makes() { # format, file, rows
         case $1 in

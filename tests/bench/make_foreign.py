@@ -98,6 +98,24 @@ def ftrace(n: int) -> Iterator[str]:
         yield f"{head}B|{28269 + i % 4}|operation {i % 331}\n{head}E|{28269 + i % 4}\n"
 
 
+def otlp(n: int) -> Iterator[str]:
+    """Requests with four calls each, as the collector's file exporter writes them: 500 spans a line."""
+    for batch in range(n // 500):
+        spans = []
+        for i in range(batch * 500, batch * 500 + 500):
+            request, part = divmod(i, 5)
+            begin = 1700000000000000000 + request * 20000 + part * 3000
+            parent = f"{request * 5 + 5:016x}" if part < 4 else ""
+            spans.append(
+                f'{{"traceId":"{request + 1:032x}","spanId":"{i + 1:016x}","parentSpanId":"{parent}","name":"operation {i % 331}",'
+                f'"kind":{2 if part == 4 else 1},"startTimeUnixNano":"{begin if part < 4 else begin - 12000}",'
+                f'"endTimeUnixNano":"{begin + 2500}","attributes":[{{"key":"http.route","value":{{"stringValue":"/items/{i % 97}"}}}},'
+                f'{{"key":"thread.id","value":{{"intValue":"{4711 + request % 4}"}}}}],"status":{{}}}}')
+        yield ('{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}},'
+               '{"key":"process.pid","value":{"intValue":"4711"}}]},"scopeSpans":[{"scope":{"name":"lib"},"spans":['
+               + ",".join(spans) + "]}]}]}\n")
+
+
 def rocprof(n: int) -> Iterator[str]:
     yield open(f"{DATA}/text/kernel_trace_2025.csv", encoding="utf-8").readline()
     for i in range(n):
@@ -122,7 +140,7 @@ def simple_csv(n: int) -> Iterator[str]:
 
 MAKERS: dict[str, Callable[[int], Iterator[str] | Iterator[bytes]]] = {
     "trace-event": trace_event, "ireeperf-jsonl": iree_lines, "ireeprof": iree_container, "tt-device": tt_device,
-    "ninja-log": ninja_log, "ftrace": ftrace, "rocprofv3": rocprof, "tracy-csv": tracy_csv, "csv": simple_csv,
+    "ninja-log": ninja_log, "ftrace": ftrace, "rocprofv3": rocprof, "otlp": otlp, "tracy-csv": tracy_csv, "csv": simple_csv,
 }
 
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: any bytes are read as Perfetto's packets, as text of ftrace and as a table of rocprofv3 to
- * their end, whether they are recognised or not.  All ids that the readers use were given to them, and no
- * span ends before it begins.
+ * Fuzz target: any bytes are read as Perfetto's packets, as text of ftrace, as a table of rocprofv3 and as
+ * each form of OTLP to their end, whether they are recognised or not.  All ids that the readers use were
+ * given to them, and no span ends before it begins.
  */
 #include "base/error.h"
 #include "import/file/import_source.h"
+#include "import/otlp/otlp_json.h"
+#include "import/otlp/otlp_protobuf.h"
+#include "import/otlp/otlp_spans.h"
 #include "import/perfetto/import_pftrace.h"
 #include "import/rows/import_rows.h"
 #include "import/text/import_ftrace.h"
@@ -38,6 +41,11 @@ int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t
                 sum = (char)(sum ^ text.bytes[i]);
         *ret_id = text.n_bytes ? ++rows->n_strings : 0;
         return 0;
+}
+
+int import_rows_text(struct import_rows *rows, struct text_view text, uint32_t *ret_id, struct error *err)
+{
+        return import_rows_string(rows, text, ret_id, err);
 }
 
 int import_rows_clock(struct import_rows *rows, const struct import_clock *clock, uint32_t *ret_id,
@@ -177,6 +185,26 @@ static void read_as(const char *path, bool (*recognise)(struct text_view head),
         import_source_close(source);
 }
 
+static void read_otlp(const char *path, bool (*recognise)(struct text_view head),
+                      int (*read_file)(struct import_source *source, struct otlp_spans *spans,
+                                       struct error *err))
+{
+        struct import_rows rows = { .n_strings = 0 };
+        struct import_source *source;
+        struct otlp_spans spans;
+        struct text_view head;
+
+        require(import_source_open(&source, path, NULL) == 0);
+        require(otlp_spans_init(&spans, &rows, NULL) == 0);
+        if (import_source_head(source, &head, NULL) == 0) {
+                (void)recognise(head);
+                (void)read_file(source, &spans, NULL);
+                otlp_spans_finish(&spans);
+        }
+        otlp_spans_deinit(&spans);
+        import_source_close(source);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
         char path[32];
@@ -187,6 +215,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         read_as(path, import_pftrace_recognise, import_pftrace_read);
         read_as(path, import_ftrace_recognise, import_ftrace_read);
         read_as(path, import_rocprof_recognise, import_rocprof_read);
+        read_otlp(path, otlp_json_recognise, otlp_json_read);
+        read_otlp(path, otlp_protobuf_recognise, otlp_protobuf_read);
+        read_otlp(path, otlp_protobuf_recognise_framed, otlp_protobuf_read_framed);
         (void)close(fd);
         return 0;
 }

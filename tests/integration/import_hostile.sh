@@ -4,7 +4,7 @@
 set -u
 . tests/tap.sh
 need jq python3
-plan 234
+plan 284
 table=$PWD/tests/integration/import_hostile.table
 mkdir "$TMPDIR/files"
 holds "hostile files" ends_with 0 python3 tests/tools/hostile_imports.py "$TMPDIR/files"

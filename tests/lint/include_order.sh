@@ -79,6 +79,7 @@ allowed() { # folder -> the other folders and single files that it may include
         import/rows)       echo analyze/clocks analyze/trace/meta_value.h ;;
         import/formats)    echo import ;;
         import/perf)       echo import/file import/rows unwind symbolize/elf/elf_image.h sampler/tracks/address_space.h ;;
+        import/otlp)       echo import/file import/rows import/perfetto/pftrace_packets.h ;;
         import/*)          echo import/file import/rows ;;
 
         view/text)         ;;

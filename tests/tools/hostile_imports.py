@@ -113,6 +113,47 @@ def rocprof_files():
     yield "huge_queue", good + b'"KERNEL_DISPATCH",8,99999999999999999999,2,1,10,"k",15,10,20,0,0,256,1,1,8192,1,1\n'
 
 
+def otlp_files():
+    good = plain("otlp/spans.jsonl")
+    line = good.splitlines(keepends=True)[1]
+    span = b'{"traceId":"%032d","spanId":"%016d","name":"%b","startTimeUnixNano":"%b","endTimeUnixNano":"%b"}'
+
+    def one(row):
+        return b'{"resourceSpans":[{"scopeSpans":[{"spans":[%b]}]}]}\n' % row
+
+    yield from text_matters(good, 0, one(b"{}").rstrip(), lambda name, begin: one(span % (7, 7, name, begin, begin)), number())
+    yield "line_cut_between", good + line[:40] + b"\n" + good
+    yield "array_is_no_array", good + line.replace(b'"scopeSpans":[', b'"scopeSpans":{"a":', 1)
+    yield "attributes_deep", good + one(span[:-1] % (7, 8, b"a", b"5", b"6") + b',"attributes":[{"key":"k","value":%b}]}' % (
+        b'{"arrayValue":{"values":[' * 5000 + b"]}}" * 5000))
+    yield "attributes_large", good + one(span[:-1] % (7, 8, b"a", b"5", b"6") + b',"attributes":[%b]}' % (
+        b",".join(b'{"key":"k%d","value":{"stringValue":"%b"}}' % (i, b"v" * 900) for i in range(9))))
+    yield "ends_before_begin", good + one(span % (7, 8, b"a", b"6", b"5"))
+    yield "event_without_time", good + one(span[:-1] % (7, 8, b"a", b"5", b"6") + b',"events":[{"name":"e"}]}')
+    yield "id_0", good + one(span % (0, 0, b"a", b"5", b"6"))
+    yield "id_is_short", good + one(span.replace(b"%032d", b"%d") % (7, 8, b"a", b"5", b"6"))
+    yield "logs", good + b'{"resourceLogs":[{}]}\n{"resourceMetrics":[{},{}]}\n'
+    yield "own_parent", good + one(span[:-1] % (7, 8, b"a", b"5", b"6") + b',"parentSpanId":"%016d"}' % 8)
+    yield "pid_huge", good + line.replace(b'"4711"', b'"18446744073709551615"').replace(b"mail", b"other")
+    yield "span_is_a_number", good + one(b"7")
+    yield "time_is_negative", good + one(span % (7, 8, b"a", b"-5", b"6"))
+    yield "time_huge", good + one(span % (7, 8, b"a", b"5", b"18446744073709551615"))
+
+
+def otlp_protobuf_files():
+    good = plain("otlp/spans.pb")
+    framed = struct.pack(">I", len(good)) + good
+    yield from binary_matters(good, 4)
+    yield "framed", framed * 2
+    yield "framed_cut", framed + framed[:300]
+    yield "framed_cut_in_length", framed + framed[:2]
+    yield "framed_length_0", framed + bytes(8)
+    yield "framed_length_huge", framed + b"\x0f\xff\xff\xff" + good
+    yield "field_of_0", good + b"\x00"
+    yield "span_broken", good.replace(b"query", b"quer\xff", 1).replace(b"\x2a\x05quer", b"\x2a\x7fquer", 1)
+    yield "group", good + b"\x0a\x02\x13\x14"
+
+
 def ninja_files():
     good = plain("trace_event/ninja_log.txt")
     yield from text_matters(good, 1, b"a\tb", lambda name, begin: b"5\t%b\t1795806615065173857\t%b\tabc\n" % (begin, name),
@@ -228,7 +269,7 @@ def perf_files():
 FORMATS = {
     "csv": csv_files, "tracy-csv": tracy_files, "ftrace": ftrace_files, "rocprofv3": rocprof_files, "ninja-log": ninja_files,
     "tt-device": tt_files, "tt-report": report_files, "ireeprof": iree_files, "ireeperf-jsonl": iree_line_files,
-    "pftrace": pftrace_files, "perf.data": perf_files,
+    "otlp": otlp_files, "otlp-protobuf": otlp_protobuf_files, "pftrace": pftrace_files, "perf.data": perf_files,
 }
 
 for name, files in FORMATS.items():

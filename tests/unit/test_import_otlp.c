@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* import/otlp: spans of services and threads, their attributes, events, links; malformed rows */
+#include "base/error.h"
+#include "import/otlp/import_otlp.h"
+#include "import/perfetto/import_pftrace.h"
+#include "tests/unit/fake_import_rows.h"
+#include "tests/unit/unit_test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FOLDER "tests/data/import/otlp/"
+#define T      UINT64_C(1700000000000000000)
+
+static struct import_rows rows;
+static struct error err;
+
+static const struct fake_import_reader reader = { import_otlp_recognise, import_otlp_read };
+
+static int read_text(const char *text)
+{
+        return fake_import_rows_read_text(&rows, &reader, text, &err);
+}
+
+static const char *const files[] = { FOLDER "spans.jsonl", FOLDER "spans.pb" };
+
+START_LOOP_TEST(spans_are_on_the_threads_of_services, 0, 2)
+{
+        const struct import_span *query, *get, *send;
+        uint32_t worker, mail;
+
+        ck_assert_int_eq(fake_import_rows_read_path(&rows, &reader, files[_i], &err), 0);
+        ck_assert_str_eq(rows.format, "otlp");
+        ck_assert_uint_eq(rows.n_clocks, 1);
+        ck_assert_int_eq(rows.clocks[0].kind, IMPORT_CLOCK_REALTIME);
+        ck_assert_uint_eq(rows.n_spans, 6);
+        ck_assert_uint_eq(rows.n_instants, 2);
+        ck_assert_uint_eq(rows.n_rows, 7);
+        ck_assert_uint_eq(rows.n_malformed, 0);
+        worker = fake_import_rows_find_track(&rows, "shop/worker");
+        mail = fake_import_rows_find_track(&rows, "mail/spans");
+        query = fake_import_rows_span(&rows, worker, "query", 0);
+        get = fake_import_rows_span(&rows, worker, "GET /", 0);
+        send = fake_import_rows_span(&rows, mail, "send", 0);
+        ck_assert_ptr_nonnull(query);
+        ck_assert_ptr_nonnull(get);
+        ck_assert_ptr_nonnull(send);
+        ck_assert_uint_eq(query->begin, T + 2000);
+        ck_assert_uint_eq(query->end, T + 7000);
+        ck_assert_uint_ne(get->id, 0);
+        ck_assert_uint_eq(get->parent, 0);
+        ck_assert_uint_eq(query->parent, get->id);
+        ck_assert_uint_ne(query->id, get->id);
+        ck_assert_uint_eq(rows.tracks[worker - 1].number, 12);
+        ck_assert_uint_eq(rows.tracks[rows.tracks[worker - 1].parent - 1].number, 4711);
+        ck_assert(!rows.tracks[mail - 1].has_number);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
+START_LOOP_TEST(texts_have_ids_and_attributes, 0, 2)
+{
+        const struct import_span *query, *get;
+
+        ck_assert_int_eq(fake_import_rows_read_path(&rows, &reader, files[_i], &err), 0);
+        query = fake_import_rows_span(&rows, fake_import_rows_find_track(&rows, "shop/worker"), "query", 0);
+        get = fake_import_rows_span(&rows, fake_import_rows_find_track(&rows, "shop/worker"), "GET /", 0);
+        ck_assert_str_eq(
+                fake_import_rows_text(&rows, query->text),
+                "{\"trace\":\"0af7651916cd43dd8448eb211c80319c\",\"span\":\"0000000000000002\","
+                "\"parent\":\"0000000000000001\",\"kind\":\"client\",\"attributes\":{\"thread.id\":12,"
+                "\"thread.name\":\"worker\",\"db.statement\":\"select \\\"a\\\"\",\"rows\":3,\"ok\":true,"
+                "\"ratio\":0.5,\"list\":[\"a\",1],\"map\":{\"k\":\"v\"}}}");
+        ck_assert_str_eq(fake_import_rows_text(&rows, get->text),
+                         "{\"trace\":\"0af7651916cd43dd8448eb211c80319c\",\"span\":\"0000000000000001\","
+                         "\"kind\":\"server\",\"status\":\"error\",\"links\":["
+                         "\"5b8aa5a2d2c872e8321cf37308d69df2/0000000000000009\"],"
+                         "\"attributes\":{\"thread.id\":12}}");
+        ck_assert_str_eq(fake_import_rows_text(&rows, rows.instants[0].name), "error: timed out");
+        ck_assert_uint_eq(rows.instants[0].time, get->end);
+        ck_assert_str_eq(fake_import_rows_text(&rows, rows.instants[1].name), "cache miss");
+        ck_assert_str_eq(fake_import_rows_text(&rows, rows.instants[1].text), "{\"key\":\"x\"}");
+        ck_assert_uint_eq(rows.instants[1].time, T + 1500);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
+#define SPAN(more) "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{" more "}]}]}]}\n"
+#define IDS        "\"traceId\":\"0af7651916cd43dd8448eb211c80319c\",\"spanId\":\"0000000000000002\","
+#define TIMES      "\"startTimeUnixNano\":\"5\",\"endTimeUnixNano\":7"
+
+static const struct {
+        const char *text, *why;
+} broken[] = {
+        { SPAN(IDS "\"startTimeUnixNano\":\"5\""), "a span without its beginning or end" },
+        { SPAN(IDS "\"startTimeUnixNano\":\"5\",\"endTimeUnixNano\":\"4\""),
+          "a span that ends before it begins" },
+        { SPAN("\"spanId\":\"0000000000000002\"," TIMES), "a span without its id or that of its trace" },
+        { SPAN("\"traceId\":\"0af7651916cd43dd8448eb211c80319c\",\"spanId\":\"2\"," TIMES),
+          "a span without its id or that of its trace" },
+        { SPAN(IDS TIMES ",\"events\":[{\"name\":\"x\"}]"), "an event without a time" },
+};
+
+START_LOOP_TEST(malformed_rows_are_counted, 0, sizeof(broken) / sizeof(broken[0]))
+{
+        char text[1024];
+
+        (void)snprintf(text, sizeof(text), SPAN(IDS TIMES) "%s" SPAN(IDS TIMES), broken[_i].text);
+        ck_assert_int_eq(read_text(text), 0);
+        ck_assert_uint_ge(rows.n_spans, 2);
+        ck_assert_uint_eq(rows.n_malformed, 1);
+        ck_assert_uint_eq(rows.first_malformed_at, 2);
+        ck_assert_str_eq(rows.first_malformed_why, broken[_i].why);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
+/* A file of the collector may have all three kinds. */
+START_TEST(metrics_and_logs_are_left_out)
+{
+        ck_assert_int_eq(
+                read_text("{\"resourceLogs\":[{}]}\n" SPAN(IDS TIMES) "{\"resourceMetrics\":[{},{}]}\n"), 0);
+        ck_assert_uint_eq(rows.n_spans, 1);
+        ck_assert_uint_eq(fake_import_rows_left_out(&rows, "logs of a resource"), 1);
+        ck_assert_uint_eq(fake_import_rows_left_out(&rows, "metrics of a resource"), 2);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
+/* Attributes beyond the limit are left out whole. */
+START_TEST(large_attributes_are_bounded)
+{
+        static char text[16384];
+        size_t n = (size_t)snprintf(text, sizeof(text), "%.*s", (int)strlen(SPAN(IDS TIMES)) - 8,
+                                    SPAN(IDS TIMES));
+
+        n += (size_t)snprintf(text + n, sizeof(text) - n,
+                              ",\"attributes\":[{\"key\":\"small\",\"value\":{\"boolValue\":true}},"
+                              "{\"key\":\"k\",\"value\":{\"stringValue\":\"");
+        memset(text + n, 'v', 5000);
+        (void)snprintf(text + n + 5000, sizeof(text) - n - 5000, "\"}}]}]}]}]}\n");
+        ck_assert_int_eq(read_text(text), 0);
+        ck_assert_uint_eq(rows.n_spans, 1);
+        ck_assert_ptr_nonnull(strstr(fake_import_rows_text(&rows, rows.spans[0].text), "{\"small\":true}}"));
+        ck_assert_uint_eq(fake_import_rows_left_out(&rows, "attribute beyond 4 KiB"), 1);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
+/* Both are a repeated field 1 of messages. */
+START_TEST(packets_of_perfetto_are_not_taken)
+{
+        static char bytes[4096];
+        FILE *file = fopen("tests/fuzz/corpus/fuzz_import_pftrace/tracks.pftrace", "re");
+        struct text_view head = { bytes, 0 };
+
+        ck_assert_ptr_nonnull(file);
+        head.n_bytes = fread(bytes, 1, sizeof(bytes), file);
+        ck_assert_int_eq(fclose(file), 0);
+        ck_assert(import_pftrace_recognise(head));
+        ck_assert(!import_otlp_recognise(head));
+        ck_assert(!import_otlp_recognise((struct text_view){ "{\"traceEvents\":[]}", 18 }));
+        ck_assert(!import_otlp_recognise((struct text_view){ "", 0 }));
+}
+END_TEST
