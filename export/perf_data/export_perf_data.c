@@ -2,8 +2,8 @@
 /*
  * A perf.data file begins with the length of its records, so the export walks through the trace twice: once
  * to count, once to write.  The trace no longer contains the kernel's own records; the export makes them
- * anew from the tables and events of the trace: processes and mappings first, then samples and context
- * switches.
+ * anew from the tables and events of the trace: processes and mappings at their times, among samples and
+ * context switches.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
@@ -22,9 +22,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* perf's own limit is 127 by default; a record cannot hold more than 8,180 frames. */
 #define FRAMES_MAX 1024
+
+/* A row of THREADS or MAPPINGS. */
+struct table_row {
+        uint64_t time_ns;
+        uint32_t id;
+        bool is_mapping;
+};
 
 struct perf_data_export {
         struct loaded_trace *trace;
@@ -34,6 +42,10 @@ struct perf_data_export {
         struct perf_data_kernel kernel;
         struct export_stream out;
         struct export_totals totals;
+        struct table_row *rows; /* heap; by time */
+        size_t n_rows, next_row;
+        struct perf_data_rounds rounds;
+        size_t n_chunks;                    /* that were walked through */
         uint64_t callchain[FRAMES_MAX + 4]; /* with marks */
 };
 
@@ -42,6 +54,14 @@ static int complain_of(int r, struct error *err)
         if (r == -ENOMEM || r == -EOVERFLOW)
                 return error_set(err, r, "the export: not enough memory");
         return r < 0 ? error_set(err, r, "the output cannot be written") : 0;
+}
+
+/* After each record: its time counts in the walk that does not write. */
+static int end_record(struct perf_data_export *e, uint64_t time_ns)
+{
+        if (!e->out.out)
+                perf_data_rounds_note(&e->rounds, time_ns);
+        return export_stream_flush_some(&e->out);
 }
 
 static const struct trace_thread *thread_row(const struct perf_data_export *e, uint32_t thread)
@@ -89,7 +109,7 @@ static int put_thread(struct perf_data_export *e, uint32_t thread)
                 perf_data_records_put_task(&e->out.buffer, PERF_DATA_FORK, &who, parent, parent);
         }
         perf_data_records_put_comm(&e->out.buffer, &who, name.bytes, name.n_bytes);
-        return export_stream_flush_some(&e->out);
+        return end_record(e, who.time_ns);
 }
 
 static int put_mapping(struct perf_data_export *e, uint32_t id)
@@ -110,7 +130,7 @@ static int put_mapping(struct perf_data_export *e, uint32_t id)
         mapping.path = trace_dictionary_string(d, module->path, &mapping.path_bytes);
         mapping.build_id = trace_dictionary_string(d, module->build_id, &mapping.build_id_bytes);
         perf_data_records_put_mapping(&e->out.buffer, &who, &mapping);
-        return export_stream_flush_some(&e->out);
+        return end_record(e, who.time_ns);
 }
 
 /* perf looks for the kernel's names only if it is told where the kernel lies. */
@@ -137,15 +157,46 @@ static int put_kernel(struct perf_data_export *e)
         return export_stream_flush_some(&e->out);
 }
 
-static int put_tables(struct perf_data_export *e)
+static int compare_rows(const void *a, const void *b)
 {
-        uint32_t n_mappings = trace_dictionary_count(e->trace->dictionary, TRACE_TABLE_MAPPINGS);
-        int r = put_kernel(e);
+        const struct table_row *x = a, *y = b;
 
-        for (uint32_t i = 1; i <= e->trace->n_threads && r == 0; i++)
-                r = put_thread(e, i);
-        for (uint32_t i = 1; i <= n_mappings && r == 0; i++)
-                r = put_mapping(e, i);
+        if (x->time_ns != y->time_ns)
+                return x->time_ns < y->time_ns ? -1 : 1;
+        if (x->is_mapping != y->is_mapping)
+                return x->is_mapping ? 1 : -1;
+        return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int sort_tables(struct perf_data_export *e)
+{
+        const struct trace_dictionary *d = e->trace->dictionary;
+        uint32_t n_mappings = trace_dictionary_count(d, TRACE_TABLE_MAPPINGS);
+
+        e->rows = calloc((size_t)e->trace->n_threads + n_mappings + 1, sizeof(*e->rows));
+        if (!e->rows)
+                return -ENOMEM;
+        for (uint32_t id = 1; id <= e->trace->n_threads; id++)
+                e->rows[e->n_rows++] = (struct table_row){ thread_row(e, id)->start_ns, id, false };
+        for (uint32_t id = 1; id <= n_mappings; id++) {
+                const struct trace_mapping *row = trace_dictionary_row(d, TRACE_TABLE_MAPPINGS, id);
+
+                e->rows[e->n_rows++] = (struct table_row){ row->time_ns, id, true };
+        }
+        qsort(e->rows, e->n_rows, sizeof(*e->rows), compare_rows);
+        return 0;
+}
+
+/* Threads that were started, and mappings that were made, up to a time. */
+static int put_tables(struct perf_data_export *e, uint64_t until_ns)
+{
+        int r = 0;
+
+        for (; r == 0 && e->next_row < e->n_rows && e->rows[e->next_row].time_ns <= until_ns; e->next_row++) {
+                const struct table_row *row = &e->rows[e->next_row];
+
+                r = row->is_mapping ? put_mapping(e, row->id) : put_thread(e, row->id);
+        }
         return r;
 }
 
@@ -195,8 +246,11 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         struct perf_data_export *e = context;
         struct perf_data_who who = who_of(e, thread->id, event->time_ns, event->sample.cpu);
         struct perf_data_sample sample = { .n_callchain = 0 };
-        int r = fill_callchain(e, thread_row(e, thread->id)->process, (uint32_t)event->sample.stack, &sample);
+        int r = put_tables(e, event->time_ns);
 
+        if (r == 0)
+                r = fill_callchain(e, thread_row(e, thread->id)->process, (uint32_t)event->sample.stack,
+                                   &sample);
         if (r < 0)
                 return complain_of(r, err);
         who.event = event->sample.event;
@@ -207,7 +261,7 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
                 e->totals.weight = saturating_add(e->totals.weight, sample.period);
         }
         perf_data_records_put_sample(&e->out.buffer, &who, &sample);
-        return complain_of(export_stream_flush_some(&e->out), err);
+        return complain_of(end_record(e, who.time_ns), err);
 }
 
 /* ---- switches, names, ends ----------------------------------------------------------------------------- */
@@ -231,9 +285,10 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         struct perf_data_export *e = context;
         struct perf_data_who who = who_of(e, thread->id, event->time_ns, thread->cpu);
         struct text_view name;
+        int r = put_tables(e, event->time_ns);
 
-        if (thread_row(e, thread->id)->kind == TRACE_THREAD_FIBER)
-                return 0;
+        if (r < 0 || thread_row(e, thread->id)->kind == TRACE_THREAD_FIBER)
+                return complain_of(r, err);
         switch (event->op) {
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:
@@ -247,8 +302,19 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
                 perf_data_records_put_task(&e->out.buffer, PERF_DATA_EXIT, &who, who.pid, who.pid);
                 break;
         default:
-                break;
+                return 0;
         }
+        return complain_of(end_record(e, who.time_ns), err);
+}
+
+static int take_chunk(void *context, struct error *err)
+{
+        struct perf_data_export *e = context;
+
+        if (!e->out.out)
+                return complain_of(perf_data_rounds_end_chunk(&e->rounds), err);
+        if (e->n_chunks < e->rounds.n && e->rounds.chunks[e->n_chunks++].has_mark)
+                perf_data_records_put_round(&e->out.buffer);
         return complain_of(export_stream_flush_some(&e->out), err);
 }
 
@@ -256,13 +322,16 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
 
 static int walk_trace(struct perf_data_export *e, struct error *err)
 {
-        const struct trace_sink sink = {
-                .context = e, .sample = take_sample, .event = take_event, .may_skip = true
-        };
+        const struct trace_sink sink = { .context = e,
+                                         .sample = take_sample,
+                                         .event = take_event,
+                                         .chunk = take_chunk,
+                                         .may_skip = true };
         struct trace_walk walk;
-        int r = put_tables(e);
+        int r = put_kernel(e);
 
         e->totals = (struct export_totals){ .n_samples = 0 };
+        e->next_row = 0;
         if (r < 0)
                 return complain_of(r, err);
         r = trace_walk_init(&walk, e->trace, e->options->filter, &sink);
@@ -270,6 +339,8 @@ static int walk_trace(struct perf_data_export *e, struct error *err)
                 (void)complain_of(r, err);
         else
                 r = loaded_trace_walk(e->trace, &walk, err);
+        if (r == 0)
+                r = complain_of(put_tables(e, UINT64_MAX), err);
         if (r == 0)
                 export_totals_leave_out(&e->totals, &walk,
                                         1U << EXPORT_LEFT_OUT_ZONES | 1U << EXPORT_LEFT_OUT_MESSAGES |
@@ -291,7 +362,7 @@ static int count_bytes(struct perf_data_export *e, uint64_t *ret_bytes, struct e
         r = walk_trace(e, err);
         if (r == 0)
                 r = export_stream_finish(&e->out, err);
-        *ret_bytes = e->out.n_bytes;
+        *ret_bytes = e->out.n_bytes + PERF_DATA_ROUND_BYTES * perf_data_rounds_plan(&e->rounds);
         export_stream_deinit(&e->out);
         return r;
 }
@@ -327,6 +398,8 @@ int export_perf_data(struct loaded_trace *trace, const struct export_options *op
                 return r;
         r = export_frames_init(&e.frames, trace->dictionary);
         if (r == 0)
+                r = sort_tables(&e);
+        if (r == 0)
                 r = frame_addresses_init(&e.addresses, trace->dictionary);
         if (r < 0) {
                 (void)complain_of(r, err);
@@ -338,6 +411,8 @@ int export_perf_data(struct loaded_trace *trace, const struct export_options *op
         if (r == 0)
                 *ret_totals = e.totals;
 fail:
+        free(e.rows);
+        perf_data_rounds_deinit(&e.rounds);
         frame_addresses_deinit(&e.addresses);
         export_frames_deinit(&e.frames);
         return r;

@@ -24,6 +24,7 @@ struct trace_dictionary;
 #define PERF_DATA_HEADER_BYTES 104
 #define PERF_DATA_ATTR_BYTES   112 /* of an event's description, as Linux 4.8 has it */
 #define PERF_DATA_RECORD_MAX   65528
+#define PERF_DATA_ROUND_BYTES  8
 
 enum perf_data_feature {
         PERF_DATA_HOSTNAME = 3,
@@ -146,8 +147,42 @@ void perf_data_records_put_task(struct byte_buffer *b, uint32_t type, const stru
 /* @misc: PERF_DATA_MISC_SWITCH_OUT and _PREEMPTED; 0 = in */
 void perf_data_records_put_switch(struct byte_buffer *b, const struct perf_data_who *who, uint16_t misc);
 
-/* The last one: perf takes a file without any record for one that was not written to its end. */
+/* PERF_DATA_ROUND_BYTES. */
 void perf_data_records_put_round(struct byte_buffer *b);
+
+/*
+ * perf_data_rounds.c - after which chunks of the trace a mark of perf's, FINISHED_ROUND, may stand
+ *
+ * Way of the data:  times of records -> [perf_data_rounds] -> export_perf_data
+ *
+ * At a mark, readers of perf's files take all records as sorted that are no newer than the newest one before
+ * the mark before, and need not keep them any longer.  So a mark may stand where no older record follows.
+ * Threads of a trace are out of order within a chunk, and chunks follow each other as a rule: the times say
+ * whether they do.  Memory: 24 bytes a chunk.  Not thread-safe.
+ */
+
+struct perf_data_round {
+        uint64_t oldest, newest; /* of the chunk's records; newest: 0 = there are none */
+        bool has_mark;
+};
+
+/* Zero-initialised is empty and valid. */
+struct perf_data_rounds {
+        struct perf_data_round *chunks; /* heap */
+        size_t n, capacity;
+        struct perf_data_round now; /* the chunk that has not ended */
+};
+
+void perf_data_rounds_deinit(struct perf_data_rounds *r);
+
+/* A record's time; 0 = it has none, and no place in the order. */
+void perf_data_rounds_note(struct perf_data_rounds *r, uint64_t time_ns);
+
+/* Returns 0 or -ENOMEM. */
+int perf_data_rounds_end_chunk(struct perf_data_rounds *r);
+
+/* After the last record: fills in `has_mark`, and returns how many chunks have a mark at their end. */
+size_t perf_data_rounds_plan(struct perf_data_rounds *r);
 
 /*
  * perf_data_kernel.c - where the kernel lies, and which one it is, so that perf finds the

@@ -23,7 +23,7 @@ makes() { # format, file, rows
                 "$HYPROF" export perfetto -q --force "$folder/made.hyp" -o "$2"
                 ;;
         perf.data)
-                "$BUILD/tools/made_trace" many "$folder/made.hyp" 1000 "$3"
+                "$BUILD/tools/made_trace" many "$folder/made.hyp" "$3" "$3"
                 "$HYPROF" export perf-data -q --force "$folder/made.hyp" -o "$2"
                 ;;
         *) python3 tests/bench/make_foreign.py "$1" "$3" >"$2" ;;

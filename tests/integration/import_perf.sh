@@ -3,7 +3,7 @@
 # hyprof import of perf.data: the samples equal those of perf script, by time, thread, event and every address; what is cut or hostile ends well
 set -eu
 . tests/tap.sh
-plan 45
+plan 50
 need python3 zstd
 
 data=tests/data/import/perf
@@ -109,6 +109,16 @@ holds "a length of all records of 0: perf was killed" read_all_the_same 48 8 0 "
 holds "its event has its name all the same" same 1 "$(word_of "$TMPDIR/bad.hyp" cpu-clock)"
 holds "a length of all records of 2^64 - 1" read_all_the_same 48 8 0xffffffffffffffff "cut off"
 holds "an unknown kind is passed over" read_all_the_same "$late" 4 63 "346 samples"
+
+# ---- our own export: its marks let readers forget what is sorted
+"$BUILD/tools/made_trace" many "$TMPDIR/made.hyp" 300000 60000
+holds "an export of a trace of several chunks" "$HYPROF" export perf-data -q "$TMPDIR/made.hyp" -o "$TMPDIR/made.data"
+read -r n_marks n_early <<<"$(python3 tests/tools/perf_data_marks.py "$TMPDIR/made.data")"
+holds "has a mark after each" compare "$n_marks" ">" 4
+holds "after which nothing older comes than readers may have passed on" same 0 "$n_early"
+holds "it comes back with all samples" "$HYPROF" import -q "$TMPDIR/made.data" -o "$TMPDIR/back.hyp"
+samples_of() { "$HYPROF" dump "$1" | sed -n 's/^ *sample .*time_ns=\([0-9]*\).*/\1/p' | sort -n | md5sum; }
+holds "at their times" same "$(samples_of "$TMPDIR/made.hyp")" "$(samples_of "$TMPDIR/back.hyp")"
 
 # ---- what perf records here: two threads, kernel, switches
 if ! command -v perf >/dev/null || ! perf record -q -e cpu-clock -g -o "$TMPDIR/try.data" -- true 2>/dev/null; then
