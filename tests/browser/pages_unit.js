@@ -3,6 +3,8 @@
 // encoded, hostile bytes are refused, numbers read as the reports', colours keep their contrast.
 'use strict';
 
+const fs = require('fs');
+const path = require('path');
 const test = require('node:test');
 const assert = require('node:assert');
 const { loadPages, pageScope } = require('./loaded_pages.js');
@@ -199,9 +201,34 @@ test('text on the colour of any name has a contrast of 4.5 to 1 in light and dar
                 }
         }
         for (let value = 0; value < 0xffffff; value += 0x010f3d) {
-                const color = inPages('nameColorOfValue')(value, false);
-                assert.ok(contrastOfRgb(rgb(color.fill), rgb(color.text)) >= 4.5, value.toString(16));
+                for (const isDark of [false, true]) {
+                        const color = inPages('nameColorOfValue')(value, isDark);
+                        assert.ok(contrastOfRgb(rgb(color.fill), rgb(color.text)) >= 4.5, value.toString(16));
+                }
         }
+});
+
+test('a colour that a program gave a zone stands out from the page, and is its own where it does so', () => {
+        const [contrastOfRgb, nameColorOfValue, pages] = ['contrastOfRgb', 'nameColorOfValue', 'PAGE_RGB'].map((name) => inPages(name));
+        const rgb = (css) => [1, 3, 5].map((at) => parseInt(css.slice(at, at + 2), 16));
+        const style = fs.readFileSync(path.join(__dirname, '../../web/pages/page.css'), 'utf8');
+        const backgrounds = [...style.matchAll(/--background: (#[0-9a-f]{6})/g)].map((found) => rgb(found[1]));
+        assert.deepStrictEqual(plain([pages.light, pages.dark]), backgrounds);
+        let nShifted = 0;
+        for (const [isDark, page] of [[false, pages.light], [true, pages.dark]]) {
+                for (const value of [0xffffff, 0xfffffe, 0xffff00, 0xfafafa, 0, 1, 0x000040, 0x101218,
+                        ...Array.from({ length: 500 }, (_, i) => i * 33554)]) {
+                        const { fill } = nameColorOfValue(value, isDark);
+                        const own = [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+                        assert.ok(contrastOfRgb(rgb(fill), page) >= 1.5, `${value.toString(16)} as ${fill}`);
+                        if (contrastOfRgb(own, page) >= 1.5) {
+                                assert.deepStrictEqual(rgb(fill), own);
+                        } else {
+                                nShifted++;
+                        }
+                }
+        }
+        assert.ok(nShifted > 12, String(nShifted));
 });
 
 test('a model with missing parts is taken as empty', () => {

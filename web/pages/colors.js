@@ -109,6 +109,29 @@ function nameColorOfHsl(hue, saturation, lightness, edge) {
         return { fill: cssOfRgb(rgb), edge: cssOfRgb(rgbOfHsl(hue, saturation, lightness + edge)), text: textColorOn(rgb) };
 }
 
+/** --background of page.css. */
+export const PAGE_RGB = { light: [255, 255, 255], dark: [16, 18, 24] };
+/** A box with less contrast to the page is hard to see on it. */
+const FILL_CONTRAST_LEAST = 1.5;
+const SHIFT_STEPS = 32;
+
+/**
+ * The colour itself, or, of one that is nearly that of the page, the nearest that can be seen on it: darker on a light page,
+ * lighter on a dark one.
+ * @param {readonly number[]} rgb
+ * @param {boolean} isDark
+ */
+function apartFromPage(rgb, isDark) {
+        const page = isDark ? PAGE_RGB.dark : PAGE_RGB.light;
+        /** @param {number} step */
+        const shifted = (step) => rgb.map((part) => Math.round(part + ((isDark ? 255 : 0) - part) * step / SHIFT_STEPS));
+        let step = 0;
+        while (step < SHIFT_STEPS && contrastOfRgb(shifted(step), page) < FILL_CONTRAST_LEAST) {
+                step++;
+        }
+        return shifted(step);
+}
+
 /**
  * A colour that the program gave its zone, 0xrrggbb, made readable: fill, edge and text.
  * @param {number} value
@@ -119,7 +142,7 @@ export function nameColorOfValue(value, isDark) {
         const key = (isDark ? 'd#' : 'l#') + value;
         let color = nameColors.get(key);
         if (color === undefined) {
-                const rgb = [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+                const rgb = apartFromPage([(value >> 16) & 255, (value >> 8) & 255, value & 255], isDark);
                 const edge = rgb.map((part) => Math.round(isDark ? part + (255 - part) * 0.25 : part * 0.75));
                 color = { fill: cssOfRgb(rgb), edge: cssOfRgb(edge), text: textColorOn(rgb) };
                 nameColors.set(key, color);
