@@ -12,6 +12,7 @@ import { showMenu } from './context_menu.js';
 import { button, el, fill, setAttributes } from './dom.js';
 import { formatDuration } from './format.js';
 import { FrameBudgets } from './frame_budget.js';
+import { GhostSwitch, recallGhosts } from './ghost_switch.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
 import { answerLine } from './timeline_answer.js';
@@ -66,8 +67,7 @@ export class TimelineScreen {
                 this.cache = new LaneCache(viewer.source, viewer.model.duration_ns, () => this.draw(),
                                            (error) => viewer.emit('failure', error));
                 /** @type {TimelineChoice} */
-                this.choice = { ...WHOLE_CHOICE, showsGhosts: viewer.source.recall('ghosts') === '1', closed: new Set(), moved: new Map(),
-                                ghosts: new Set() };
+                this.choice = { ...WHOLE_CHOICE, ...recallGhosts(viewer), closed: new Set(), moved: new Map(), ghosts: new Set() };
                 this.link = new TimelineLink(this);
                 this.link.recall();
                 this.layout = timelineRows(viewer.model, this.choice);
@@ -114,7 +114,7 @@ export class TimelineScreen {
                 this.zonePaint = new ZonePaint(viewer);
                 this.crumbs = new TimelineCrumbs(this);
                 this.save = new TimelineSave(this);
-                this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
+                this.ghosts = new GhostSwitch(this);
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
                 this.pathButton = button('Critical path', () => this.path.showRun(), { title: 'who delayed the run?' });
@@ -127,7 +127,7 @@ export class TimelineScreen {
                               button('−', () => this.zoomAtMiddle(1 / ZOOM_STEP), { title: 'zoom out (-)', 'aria-label': 'Zoom out' })),
                            button('Show all', () => this.showRange(...viewer.bounds()), { title: 'Home' }),
                            this.crumbs.element,
-                           this.ghostButton, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
+                           this.ghosts.button, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
                            this.notes.button, this.save.button, this.part, this.tracks.element, this.zonePaint.element, this.arrows.note,
                            this.note),
                         answerLine(viewer), legendLine(viewer), this.notes.list,
@@ -229,7 +229,7 @@ export class TimelineScreen {
 
                 this.pathButton.hidden = this.viewer.model.isLive || !this.viewer.model.tracks.some((track) =>
                         track.lanes.some((lane) => lane.kind === 'states'));
-                setAttributes(this.ghostButton, { 'aria-pressed': String(this.choice.showsGhosts) });
+                this.ghosts.say();
                 setAttributes(this.measureButton, { 'aria-pressed': String(this.isMeasuring) });
                 setAttributes(this.idleButton, { 'aria-pressed': String(this.choice.showsIdle),
                         hidden: nIdle === 0 });
@@ -421,14 +421,6 @@ export class TimelineScreen {
                 const { begin } = this.chosen ?? { begin: -1 };
 
                 this.zoom(factor, begin > this.from && begin < this.to ? begin : (this.from + this.to) / 2);
-        }
-
-        toggleGhosts() {
-                this.choice.showsGhosts = !this.choice.showsGhosts;
-                this.choice.ghosts.clear();
-                this.viewer.remember('ghosts', this.choice.showsGhosts ? '1' : '0');
-                this.viewer.announce(this.choice.showsGhosts ? 'ghost zones shown' : 'ghost zones hidden');
-                this.keepChoice();
         }
 
         toggleIdle() {
@@ -720,7 +712,7 @@ export class TimelineScreen {
                         s: () => this.zoomAtMiddle(1 / ZOOM_STEP), '-': () => this.zoomAtMiddle(1 / ZOOM_STEP),
                         a: () => this.showRange(this.from - length * KEYBOARD_STEP, this.to - length * KEYBOARD_STEP),
                         d: () => this.showRange(this.from + length * KEYBOARD_STEP, this.to + length * KEYBOARD_STEP),
-                        g: () => this.toggleGhosts(), m: () => this.toggleMeasure(), u: () => this.arrows.toggle(),
+                        g: () => this.ghosts.toggle(), m: () => this.toggleMeasure(), u: () => this.arrows.toggle(),
                         b: () => this.notes.write(),
                         n: () => this.search.step('next'), N: () => this.search.step('previous'),
                         p: () => this.path.show(this.chosen),

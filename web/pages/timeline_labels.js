@@ -11,7 +11,7 @@
 import { button, el, fill } from './dom.js';
 import { isNumber } from './format.js';
 import { AXIS_PX } from './timeline_paint.js';
-import { isOnPath, orderOf, placeOfTrack, setGhostsOf, setOpen, showsGhostsOf } from './timeline_rows.js';
+import { isOnPath, orderOf, placeOfTrack, setGhostsOf, setOpen, showsGhostsOf, someGhostsOf } from './timeline_rows.js';
 
 /**
  * @typedef {import('./model.js').TrackOfModel} TrackOfModel
@@ -105,8 +105,14 @@ export class TimelineLabels {
         ghostButton({ track, title }) {
                 if (!track || !track.lanes.some((lane) => lane.kind === 'ghosts' && lane.items > 0))
                         return null;
-                return button('ƒ', () => this.toggleGhosts(track), { class: 'quiet timeline-pin timeline-ghosts', title: 'ghost zones',
-                        'aria-label': `ghost zones of ${title}`, 'aria-pressed': String(showsGhostsOf(this.timeline.choice, track)) });
+                const { choice, viewer } = this.timeline;
+                const some = someGhostsOf(viewer.model, choice, track);
+
+                return button(some ? `ƒ ${some.lanes.size} of ${some.nAll}` : 'ƒ', () => this.toggleGhosts(track), {
+                        class: 'quiet timeline-pin timeline-ghosts', 'aria-label': `ghost zones of ${title}`,
+                        'aria-pressed': some ? 'mixed' : String(showsGhostsOf(choice, track)),
+                        title: some ? `ghost zones: ${some.lanes.size} of the ${some.nAll} levels of the call stacks; a click shows all`
+                                : 'ghost zones' });
         }
 
         /**
@@ -116,7 +122,8 @@ export class TimelineLabels {
         draw(rows, top) {
                 const key = rows.flatMap((row) => [row.key, row.isOpen, row.isPinned, this.isDim(row), this.isFound(row),
                                                    Math.round(row.y - top), row.title, row.note,
-                                                   row.track && showsGhostsOf(this.timeline.choice, row.track)]).join();
+                                                   row.track && showsGhostsOf(this.timeline.choice, row.track),
+                                                   this.timeline.choice.hidesGhosts]).join();
 
                 if (this.element.dataset.key === key)
                         return;

@@ -5,7 +5,8 @@
  *
  * Way of the data:  TimelineChoice, TimelineHit <-> [timeline_link] <-> ViewState
  *
- * "rows" has one word for each choice, with a dot between them: "g" ghost zones, "i" idle tracks, "w" arrows of wake-ups,
+ * "rows" has one word for each choice, with a dot between them: "g" ghost zones, "n" not even those that are shown by
+ * themselves (ghost_lanes.js), "i" idle tracks, "w" arrows of wake-ups,
  * "xthread-3" ghost zones of a track the other way round, "pthread-3" a pin, "fprocess-1" a folded row, or an open one if
  * there is "F": all are folded; "e" without tracks that have nothing in the view, "mcpu-2-5_5" a moved track; "f~lanes%3A1"
  * a row of a device; "0" is none of these.  "item" is the lane and the begin.
@@ -47,7 +48,7 @@ function keyOfWord(word) {
  * @param {TimelineChoice} choice
  */
 export function rowsOfChoice(choice) {
-        const words = [...(choice.showsGhosts ? ['g'] : []), ...(choice.showsIdle ? ['i'] : []),
+        const words = [...(choice.showsGhosts ? ['g'] : []), ...(choice.hidesGhosts ? ['n'] : []), ...(choice.showsIdle ? ['i'] : []),
                        ...(choice.showsWakes ? ['w'] : []), ...(choice.isFolded ? ['F'] : []), ...(choice.hidesEmpty ? ['e'] : []),
                        ...[...choice.ghosts].map((key) => `x${wordOfKey(key)}`),
                        ...choice.pinned.map((key) => `p${wordOfKey(key)}`), ...[...choice.closed].map((key) => `f${wordOfKey(key)}`),
@@ -67,6 +68,7 @@ export function choiceOfRows(choice, rows) {
         const keysOf = (letter) => words.filter((word) => word[0] === letter).flatMap((word) => keyOfWord(word.slice(1)) ?? []);
 
         choice.showsGhosts = words.includes('g');
+        choice.hidesGhosts = words.includes('n');
         choice.showsIdle = words.includes('i');
         choice.showsWakes = words.includes('w');
         choice.isFolded = words.includes('F');

@@ -7,6 +7,7 @@
 
 import { busiestOf, busyShareOf, deviceTree, isNodeKey, isOpenAtFirst, nodeKeysOf } from './device_tree.js';
 import { formatCount, formatShare } from './format.js';
+import { someGhosts } from './ghost_lanes.js';
 import { NO_NAME } from './model_checks.js';
 import { GROUP_LEAST, isGroupKey, packProcesses } from './process_groups.js';
 
@@ -55,12 +56,12 @@ const OPENED = 'open:';
  *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[],
  *             depth?: number, parent?: string, note?: string, fault?: string }} TimelineRow  `depth`, `parent`: among the lanes of a device
  * @typedef {{ process: ProcessOfModel, tracks: TrackOfModel[] }} ProcessTracks
- * @typedef {{ showsGhosts: boolean, showsIdle: boolean, showsWakes: boolean, closed: Set<string>, pinned: string[],
+ * @typedef {{ showsGhosts: boolean, hidesGhosts: boolean, showsIdle: boolean, showsWakes: boolean, closed: Set<string>, pinned: string[],
  *             moved: Map<string, number>, ghosts: Set<string>, path: { threads: number[], isFirst: boolean }|null, isFolded: boolean,
  *             hidesEmpty: boolean, filter: string, sort: string, numbers: Map<string, number>,
  *             view: { from: number, to: number }, found: string }} TimelineChoice
- *         `ghosts`: tracks for which showsGhosts is the other way round; `path`: threads that are shown in any case;
- *         `closed`: with isFolded, what is open; `numbers`: by thread, for the sort;
+ *         `hidesGhosts`: also those that are shown by themselves; `ghosts`: tracks for which showsGhosts is the other way
+ *         round; `path`: threads that are shown in any case; `closed`: with isFolded, what is open; `numbers`: by thread, for the sort;
  *         `view`: what hidesEmpty looks at; `found`: the track that is shown in any case
  */
 
@@ -102,8 +103,8 @@ export function isOnPath(choice, track) {
 }
 
 /** @type {Omit<TimelineChoice, 'showsGhosts'>} all is shown, in its own order */
-export const WHOLE_CHOICE = { showsIdle: false, showsWakes: false, closed: new Set(), pinned: [], moved: new Map(), ghosts: new Set(),
-        path: null, isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(),
+export const WHOLE_CHOICE = { hidesGhosts: false, showsIdle: false, showsWakes: false, closed: new Set(), pinned: [], moved: new Map(),
+        ghosts: new Set(), path: null, isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(),
         view: { from: 0, to: Infinity }, found: '' };
 
 /** @param {TimelineChoice} choice @param {TrackOfModel} track */
@@ -139,6 +140,16 @@ export function setGhostsOf(choice, track, isShown) {
 }
 
 /**
+ * The ghost zones that a track has by itself; null if it has none, or all.
+ * @param {TraceModel} model
+ * @param {TimelineChoice} choice
+ * @param {TrackOfModel} track
+ */
+export function someGhostsOf(model, choice, track) {
+        return choice.hidesGhosts || choice.showsGhosts || showsGhostsOf(choice, track) ? null : someGhosts(model).get(track.id) ?? null;
+}
+
+/**
  * Whether a lane has a row: ghost zones only as deep as the view has some, but all of a track that was looked for.
  * @param {TraceModel} model
  * @param {TimelineChoice} choice
@@ -148,9 +159,10 @@ export function setGhostsOf(choice, track, isShown) {
 function isShownLane(model, choice, track) {
         const hasGhosts = showsGhostsOf(choice, track);
         const isWhole = model.isLive || choice.found === keyOfTrack(track);
+        const some = someGhostsOf(model, choice, track);
 
         return (lane) => lane.items > 0 && lane.kind !== 'texts' &&
-                (lane.kind !== 'ghosts' || (hasGhosts && (isWhole || isLaneInView(choice, lane))));
+                (lane.kind !== 'ghosts' || (hasGhosts ? isWhole || isLaneInView(choice, lane) : some?.lanes.has(lane.id) === true));
 }
 
 /** @param {TimelineChoice} choice @param {string} key */
