@@ -157,6 +157,112 @@ test('chosen items are at one place', async () => {
         isNear(await placeOf('before', 50), await placeOf('after', 25));
 });
 
+/** All that a person sees of both, but for pixels. */
+const shownOf = (one) => one.value(`['before', 'after'].map((name) => {
+        const { choice, chosen, from, to, layout, zonePaint } = ${screen}.sides[name].timeline;
+
+        return { from: Math.round(from), to: Math.round(to), chosen: chosen && [chosen.lane.lane.id, chosen.begin],
+                ghosts: choice.showsGhosts, pinned: choice.pinned, closed: [...choice.closed], filter: choice.filter, sort: choice.sort,
+                paint: zonePaint.text, rows: layout.rows.map((row) => [row.title, row.isOpen, row.lanes.length]) };
+})`);
+
+/** Until a movement is over, and the next one is a step of its own. */
+async function rest(one) {
+        await one.until(`['before', 'after'].every((name) => ${screen}.sides[name].timeline.stateTimer === 0)`, 'the end of the movement');
+        await one.until(`performance.now() - ${side('after')}.viewer.movedAt > 1100`, 'a pause');
+}
+
+testInChromium('Back leads to the view before, of both; movements right after each other are one step', async () => {
+        const other = await browser.open(address + '#screen=compare');
+        const steps = async (step) => {
+                const before = await other.value('history.length');
+
+                await step();
+                await rest(other);
+                return await other.value('history.length') - before;
+        };
+
+        try {
+                await other.until(`${sides} && ${side('before')}.to === 200e6`, 'both timelines');
+                await rest(other);
+                const all = await shownOf(other);
+                assert.strictEqual(await steps(() => other.value(`${side('after')}.showRange(20e6, 90e6),
+                        ${side('before')}.showRange(30e6, 60e6)`)), 1);
+                const zoomed = await shownOf(other);
+                assert.deepStrictEqual(zoomed.map(({ from, to }) => [from, to]), [[30e6, 60e6], [30e6, 60e6]]);
+                assert.strictEqual(await steps(() => other.value(`${side('before')}.showRange(40e6, 50e6)`)), 1);
+                await other.value('history.back()');
+                await other.until(`${side('before')}.from === 30e6 && ${side('after')}.from === 30e6`, 'the view before');
+                assert.deepStrictEqual(await shownOf(other), zoomed);
+                await other.value('history.back()');
+                await other.until(`${side('before')}.to === 200e6 && ${side('after')}.to === 200e6`, 'all');
+                assert.deepStrictEqual(await shownOf(other), all);
+                await other.value('history.go(2)');
+                await other.until(`${side('before')}.from === 40e6 && ${side('after')}.from === 40e6`, 'the last view');
+        } finally {
+                await other.close();
+        }
+});
+
+testInChromium('an alignment is one step, also if the view moves for it; Back leads to both as they were', async () => {
+        const other = await browser.open(address + '#screen=compare&both_from=150000000&both_to=190000000');
+
+        try {
+                await other.until(`${sides} && ${side('before')}.from === 150e6`, 'both timelines');
+                await rest(other);
+                const before = await shownOf(other);
+                const nSteps = await other.value('history.length');
+                await other.value(`(${screen}.zone.value = 'work', ${screen}.zone.dispatchEvent(new Event('change')))`);
+                await other.until(`${screen}.shift === 15e6 && ${side('after')}.from === 21e6`, 'the first instances in sight');
+                await rest(other);
+                assert.strictEqual(await other.value('history.length'), nSteps + 1);
+                assert.match(await other.value('location.hash'), /align=work&both_from=21000000&both_to=61000000/);
+                assert.deepStrictEqual((await shownOf(other)).map(({ from }) => from), [6e6, 21e6]);
+                await other.value(`${side('before')}.showRange(0, 20e6); hyprofViewer.go('zones')`);
+                assert.match(await other.value('location.hash'), /both_from=15000000&both_to=35000000/);
+                await other.value('history.back()');
+                await other.until(`hyprofViewer.state.screen === 'compare' && ${side('before')}.from === 0`, 'the movement');
+                await other.value('history.go(-2)');
+                await other.until(`${screen}.shift === 0 && ${side('before')}.from === 150e6`, 'the place before');
+                assert.deepStrictEqual(await shownOf(other), before);
+        } finally {
+                await other.close();
+        }
+});
+
+testInChromium('the address shows what is chosen, folded, pinned, sorted and colored in each of them', async () => {
+        const other = await browser.open(address + '#screen=compare');
+        let again;
+
+        try {
+                await other.until(`${sides} && ${side('before')}.to === 200e6`, 'both timelines');
+                for (const [name, at] of [['before', 30], ['after', 75]]) {
+                        await other.value(`(async () => { const t = ${side(name)};
+                                const { lane } = t.viewer.model.lanesOfKind('zones').find((one) => one.track.title.startsWith('worker'));
+                                t.chooseFound(lane.id, await t.viewer.source.find([lane.id], ${at * MS - 1}, 'next', null)); })()`);
+                        await other.until(`${side(name)}.chosen && ${side(name)}.chosen.begin === ${at * MS}`, 'the item at ' + at);
+                }
+                await other.click('.compare-side[aria-label=before] [aria-label^="pin worker"]');
+                await other.click('.compare-side[aria-label=after] .timeline-name', '▾ main 1');
+                await other.value(`(${side('after')}.viewer.set({ sort: 'first', paint: 'thread' }),
+                        ${side('before')}.viewer.set({ filter: 'work' }))`);
+                await other.value(`${side('after')}.showRange(10e6, 110e6)`);
+                await rest(other);
+                const seen = await shownOf(other);
+                assert.deepStrictEqual(seen.map(({ pinned, closed }) => [pinned.length, closed.length]), [[1, 0], [0, 1]]);
+                assert.deepStrictEqual([seen[0].filter, seen[1].filter, seen[1].paint, seen[0].sort], ['work', '', 'thread', '']);
+                again = await browser.open(address + await other.value('location.hash'));
+                await again.until(`${sides} && ${side('before')}.chosen && ${side('after')}.chosen`, 'what is chosen');
+                assert.deepStrictEqual(await shownOf(again), seen);
+                await again.close();
+                again = await browser.open(address + '#screen=compare&both_from=9e15&both_to=-7&shift=1e999&after_item=x&before_rows=%00');
+                await again.until(`${sides} && ${side('before')}.to === 200e6 && ${side('after')}.to === 200e6`, 'all, without nonsense');
+        } finally {
+                await again?.close();
+                await other.close();
+        }
+});
+
 testInChromium('the address shows the same to another', async () => {
         await page.until('/both_from=/.test(location.hash) && /shift=-25000000/.test(location.hash)', 'the address');
         const seen = await viewOf('before');

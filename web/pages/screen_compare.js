@@ -55,12 +55,14 @@ export class CompareScreen {
                 /** A time of the trace before, and this much added to it, are at the same place, ns. */
                 this.shift = 0;
                 this.isMoving = false;
+                /** An alignment was chosen by hand: what is aligned comes into sight. */
+                this.isAsked = false;
                 /** The zone and instance that were aligned. */
                 this.aligned = '';
                 /** Begins of instances by side and zone. @type {Map<string, number[]>} */
                 this.begins = new Map();
                 this.zone = /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': 'what both have at the same place', on: {
-                        change: () => this.viewer.set({ align: this.zone.value, nth: null, shift: null }) } }));
+                        change: () => this.alignTo({ align: this.zone.value, nth: null, shift: null }) } }));
                 this.previous = button('‹', () => this.step(-1), { title: 'the instance before, in both',
                         'aria-label': 'previous instance' });
                 this.next = button('›', () => this.step(1), { title: 'the next instance, in both', 'aria-label': 'next instance' });
@@ -82,8 +84,9 @@ export class CompareScreen {
                 const source = new ServerSource('before');
                 const [model] = await Promise.all([source.model(), source.readKept()]);
                 /** @type {Sides} */
-                const sides = { before: this.side('before', new SideViewer(source, model, (_, changes) => this.leaveBefore(changes))),
-                        after: this.side('after', new SideViewer(viewer.source, viewer.model, (screen, changes) =>
+                const sides = { before: this.side(new SideViewer(source, model, viewer, 'before', (_, changes) =>
+                                this.leaveBefore(changes))),
+                        after: this.side(new SideViewer(viewer.source, viewer.model, viewer, 'after', (screen, changes) =>
                                 viewer.go(screen, changes))) };
 
                 this.sides = sides;
@@ -93,11 +96,15 @@ export class CompareScreen {
                         sides.after.viewer.model = viewer.model;
                         sides.after.viewer.emit('model', viewer.model);
                 });
-                viewer.on('theme', (theme) => this.each((side) => side.viewer.emit('theme', theme)));
+                for (const event of ['theme', 'settle'])
+                        viewer.on(event, (value) => this.each((side) => side.viewer.emit(event, value)));
                 viewer.on('search', (direction) => !this.element.hidden && sides[this.active].viewer.emit('search', direction));
-                this.each((side) => side.viewer.on('model', () => this.listZones()));
+                this.each((side) => side.viewer.on('model', () => {
+                        this.listZones();
+                        this.place(this.shift);
+                }));
                 this.listZones();
-                this.place(0, null, viewer.state); // until instances are found
+                this.place(0); // until instances are found
                 this.show(viewer.state);
                 sides.before.viewer.followModel();
         }
@@ -109,8 +116,9 @@ export class CompareScreen {
                                 act(this.sides[name], name);
         }
 
-        /** @param {SideName} name @param {SideViewer} side @returns {Side} */
-        side(name, side) {
+        /** @param {SideViewer} side @returns {Side} */
+        side(side) {
+                const { name } = side;
                 const timeline = new TimelineScreen(side);
                 const title = el('h3', {});
                 const element = el('div', { class: 'compare-side', role: 'group', 'aria-label': name }, title, timeline.element);
@@ -118,11 +126,7 @@ export class CompareScreen {
                 for (const event of ['hits', 'found'])
                         side.on(event, (value) => this.active === name && this.viewer.emit(event, value));
                 side.on('failure', (error) => this.viewer.emit('failure', new Error(`${name}: ${error.message}`)));
-                side.on('change', () => {
-                        timeline.show(side.state);
-                        if (name === 'after' && side.state.view_from !== undefined)
-                                this.keepView();
-                });
+                side.on('change', (state) => timeline.show(state));
                 side.on('view', () => this.follow(name));
                 for (const event of ['pointerdown', 'focusin'])
                         element.addEventListener(event, () => { this.active = name; });
@@ -166,6 +170,7 @@ export class CompareScreen {
 
                 after.viewer.reach = [from, to];
                 before.viewer.reach = [from - this.shift, to - this.shift];
+                before.viewer.shift = this.shift;
         }
 
         /**
@@ -184,13 +189,6 @@ export class CompareScreen {
                 this.isMoving = false;
         }
 
-        /** Puts the view into the address, once it has come to rest. */
-        keepView() {
-                const { from, to } = /** @type {Sides} */ (this.sides).after.timeline;
-
-                this.viewer.set({ both_from: Math.floor(from), both_to: Math.ceil(to) });
-        }
-
         /** @param {ViewState} state */
         show(state) {
                 if (!this.sides)
@@ -198,10 +196,7 @@ export class CompareScreen {
                 this.zone.value = state.align ?? '';
                 setAttributes(this.previous, { hidden: !state.align });
                 setAttributes(this.next, { hidden: !state.align });
-                this.each((side) => {
-                        side.viewer.state = side.viewer.changed({ text: state.text });
-                        side.timeline.show(side.viewer.state);
-                });
+                this.each((side) => side.viewer.take(state));
                 this.align(state).catch((error) => this.viewer.emit('failure', error));
         }
 
@@ -209,18 +204,18 @@ export class CompareScreen {
         async align(state) {
                 const nth = Math.max(1, Math.min(NTH_MAX, Number(state.nth) || 1));
                 const key = JSON.stringify([state.align, nth, state.shift]);
+                const { isAsked } = this;
 
-                if (key === this.aligned) {
-                        this.showView(state);
+                this.isAsked = false;
+                if (key === this.aligned)
                         return;
-                }
                 const isNewZone = JSON.stringify([state.align]) !== JSON.stringify(JSON.parse(this.aligned || '[]').slice(0, 1));
 
                 this.aligned = key;
                 if (!state.align) {
                         this.words.textContent = '';
                         fill(this.histograms);
-                        this.place(Number(state.shift) || 0, null, state);
+                        this.place(Math.round(Number(state.shift ?? 0)));
                         return;
                 }
                 const name = state.align;
@@ -235,47 +230,43 @@ export class CompareScreen {
 
                 this.words.textContent = lacking.length > 0 ? `no instance ${nth} of ${name} ${lacking.join(' and ')}`
                         : `instance ${nth} of ${name}, in the order of time`;
-                if (found[0] !== null && found[1] !== null)
-                        this.place(found[1] - found[0], found[1], state);
+                if (found[0] === null || found[1] === null)
+                        return;
+                this.place(found[1] - found[0]);
+                if (isAsked)
+                        this.bringIntoSight(found[1]);
         }
 
         /**
+         * Both show the view of the address, or all, the trace before so much later.
          * @param {number} shift
-         * @param {number|null} at  comes into sight, in the trace after
-         * @param {ViewState} state
          */
-        place(shift, at, state) {
-                if (!this.sides)
-                        return;
-                const { timeline } = this.sides.after;
+        place(shift) {
+                this.viewer.emit('settle', null);
+                this.shift = Number.isFinite(shift) ? shift : 0;
+                this.setReach();
+                this.each((side) => side.viewer.take(this.viewer.state));
+        }
+
+        /**
+         * The view moves, as a part of the step that the alignment is.
+         * @param {number} at  in the trace after
+         */
+        bringIntoSight(at) {
+                const { timeline, viewer } = /** @type {Sides} */ (this.sides).after;
                 const length = timeline.to - timeline.from;
 
-                this.shift = shift;
-                this.setReach();
-                if (at !== null && state.both_from === undefined)
-                        timeline.showRange(at - length * 0.1, at + length * 0.9);
-                else if (at !== null && (at < timeline.from || at > timeline.to))
-                        timeline.showRange(at - length * 0.1, at + length * 0.9);
-                else
-                        this.showView(state, true);
+                if (at >= timeline.from && at <= timeline.to)
+                        return;
+                timeline.showRange(at - length * 0.1, at + length * 0.9);
+                viewer.movedAt = performance.now();
+                timeline.settleState();
         }
 
-        /**
-         * The view of the address.
-         * @param {ViewState} state
-         * @param {boolean} [isForced]
-         */
-        showView(state, isForced) {
-                const { timeline, viewer } = /** @type {Sides} */ (this.sides).after;
-                const [from, to] = [Number(state.both_from ?? NaN), Number(state.both_to ?? NaN)];
-                const isGiven = to > from;
-
-                const isThere = Math.floor(timeline.from) === from && Math.ceil(timeline.to) === to;
-
-                if (isGiven && (isForced || (timeline.stateTimer === 0 && !isThere)))
-                        timeline.showRange(from, to);
-                else if (isForced)
-                        timeline.showRange(...viewer.bounds());
+        /** @param {Record<string, string | number | null>} changes */
+        alignTo(changes) {
+                this.isAsked = true;
+                this.viewer.set(changes);
         }
 
         /** @param {string} name */
@@ -332,7 +323,7 @@ export class CompareScreen {
         step(step) {
                 const nth = Math.max(1, Math.min(NTH_MAX, (Number(this.viewer.state.nth) || 1) + step));
 
-                this.viewer.set({ nth: nth === 1 ? null : nth });
+                this.alignTo({ nth: nth === 1 ? null : nth });
         }
 
         alignChosen() {

@@ -87,7 +87,6 @@ export class TimelineScreen {
                 /** @type {number[]} from an input to its frame, ms; read by tests */
                 this.delays = [];
                 this.stateTimer = 0;
-                viewer.settleView = () => this.settleState();
                 this.askedFor = '';
                 /** Counts choices: an item that was looked for is not chosen once another one is, or is looked for. */
                 this.turn = 0;
@@ -146,6 +145,7 @@ export class TimelineScreen {
                 this.notes.read();
                 viewer.on('model', () => this.onModel());
                 viewer.on('theme', () => this.draw());
+                viewer.on('settle', () => this.settleState());
                 viewer.on('search', (direction) => !this.element.hidden && this.search.step(direction));
         }
 
@@ -187,7 +187,7 @@ export class TimelineScreen {
                         this.cache.duration_ns = this.viewer.model.duration_ns;
                 }
                 if (this.viewer.number('view_to') === null)
-                        this.to = this.viewer.model.duration_ns;
+                        this.to = this.viewer.bounds()[1];
                 this.cache.forget();
                 this.arrange();
         }

@@ -144,8 +144,7 @@ export class TimelineLink {
                 const isGiven = from !== null && to !== null && to > from;
 
                 if (timeline.stateTimer === 0 && (isGiven ? !viewer.isFollowing() && !this.isView(from, to) : !viewer.model.isLive)) {
-                        timeline.from = isGiven ? from : 0;
-                        timeline.to = isGiven ? to : viewer.model.duration_ns;
+                        [timeline.from, timeline.to] = isGiven ? [from, to] : viewer.bounds();
                 }
                 if (state.rows !== undefined && state.rows !== rowsOfChoice(timeline.choice))
                         choiceOfRows(timeline.choice, state.rows);
@@ -157,9 +156,9 @@ export class TimelineLink {
          * @param {number} to
          */
         isView(from, to) {
-                const { timeline, viewer } = this;
+                const [first, last] = this.viewer.roundView(this.timeline.from, this.timeline.to);
 
-                return Math.max(0, Math.floor(timeline.from)) === from && Math.min(viewer.model.duration_ns, Math.ceil(timeline.to)) === to;
+                return first === from && last === to;
         }
 
         /**

@@ -21,9 +21,17 @@ import { formatDuration } from './format.js';
 /** A recording that is still running shows its last 10 s, unless all of it is asked for. */
 const LIVE_WINDOW_NS = 10e9;
 
-/** Changes of these alone replace the entry of the browser's history; moving the view has steps of its own. */
+/**
+ * Changes of these alone replace the entry of the browser's history; moving the view has steps of its own.  Each of two traces
+ * has keys of its own: "before_item".
+ */
 const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text', 'rows', 'item', 'filter', 'sort', 'paint', 'colors',
         'both_from', 'both_to'];
+
+/** @param {string} name */
+function isRememberedKey(name) {
+        return !UNREMEMBERED_KEYS.includes(name.replace(/^(before|after)_/, ''));
+}
 
 /** Movements that follow each other within this time are one step to go back over. */
 const STEP_AFTER_MS = 1000;
@@ -50,8 +58,6 @@ export class Viewer {
                 this.followedBefore = 'last';
                 /** A failure to remember is shown once. */
                 this.cannotKeep = false;
-                /** Puts a movement of the view into the address that has ended but waits for another one. */
-                this.settleView = () => {};
                 /** When the view moved last, ms. */
                 this.movedAt = -Infinity;
                 /** @type {ViewState} */
@@ -95,7 +101,8 @@ export class Viewer {
 
         /**
          * 'navigation': a person has changed the address; 'change': the state has changed; 'model': the trace was read further;
-         * 'theme': the colors have changed.
+         * 'theme': the colors have changed; 'settle': a movement of the view that has ended, but waits for another one, is put
+         * into the address.
          * @param {string} event
          * @param {(value: any) => void} handler
          */
@@ -154,15 +161,15 @@ export class Viewer {
          */
         set(changes, isStep) {
                 // Later it would be a step of its own, after this one.
-                if (Object.keys(changes).some((name) => !UNREMEMBERED_KEYS.includes(name))) {
-                        this.settleView();
+                if (Object.keys(changes).some(isRememberedKey)) {
+                        this.emit('settle', null);
                 }
                 const state = this.changed(changes);
                 const fragment = Viewer.fragment(state);
                 if (fragment === Viewer.fragment(this.state)) {
                         return;
                 }
-                const isRemembered = isStep || Object.keys(changes).some((name) => !UNREMEMBERED_KEYS.includes(name)
+                const isRemembered = isStep || Object.keys(changes).some((name) => isRememberedKey(name)
                         && state[name] !== this.state[name]);
                 this.state = state;
                 if (isRemembered) {
@@ -182,7 +189,18 @@ export class Viewer {
                 const now = performance.now();
                 const isStep = now - this.movedAt > STEP_AFTER_MS;
                 this.movedAt = now;
-                this.set({ view_from: Math.max(0, Math.floor(from)), view_to: Math.min(this.model.duration_ns, Math.ceil(to)) }, isStep);
+                const [first, last] = this.roundView(from, to);
+                this.set({ view_from: first, view_to: last }, isStep);
+        }
+
+        /**
+         * A view as the address has it: without a margin at the ends.
+         * @param {number} from
+         * @param {number} to
+         */
+        roundView(from, to) {
+                const [begin, end] = this.bounds();
+                return [Math.max(begin, Math.floor(from)), Math.min(end, Math.ceil(to))];
         }
 
         /**
