@@ -110,6 +110,35 @@ test('the whole recording is drawn: every row of the first screen has pixels tha
         });
 });
 
+test('boxes that are set as pixels are those that are painted one by one, at any zoom', async () => {
+        await withTimeline(fake, {}, async (page) => {
+                const at = await placeOf(page, 'main', 'zones', 0, lateBegin);
+                const nColors = [];
+                for (let i = 0; i < 4; i++) {
+                        await page.wheel(at.x, at.y, -600 * i);
+                        await page.until(isSharp, 'the view');
+                        const { nUnlike, colors } = await page.value(`(() => {
+                                const screen = ${timeline};
+                                const { width, height } = screen.canvas;
+                                const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+                                const drawn = (boxes) => {
+                                        const kept = screen.boxes;
+                                        screen.boxes = boxes;
+                                        screen.drawNow();
+                                        screen.boxes = kept;
+                                        copy.drawImage(screen.canvas, 0, 0);
+                                        return new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer);
+                                };
+                                const [pixels, boxes] = [drawn(screen.boxes), drawn(null)];
+                                return { nUnlike: pixels.filter((pixel, i) => pixel !== boxes[i]).length, colors: new Set(pixels).size };
+                        })()`);
+                        assert.equal(nUnlike, 0);
+                        nColors.push(colors);
+                }
+                assert.ok(Math.min(...nColors) > 10, nColors.join());
+        });
+});
+
 test('the wheel zooms about the pointer, a drag moves, and the address follows', async () => {
         await withTimeline(fake, {}, async (page) => {
                 const at = await placeOf(page, 'main', 'zones', 0, lateBegin);

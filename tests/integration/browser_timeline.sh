@@ -3,7 +3,7 @@
 # The timeline in a browser: zoom, pan, hover, click, search, ghost zones, measuring, pins, keyboard, a thousand threads
 set -eu
 . tests/tap.sh
-plan 15
+plan 16
 need node chromium
 . tests/browser/run_node.sh
 

@@ -61,6 +61,21 @@ function cssOfRgb(rgb) {
         return '#' + rgb.map((value) => value.toString(16).padStart(2, '0')).join('');
 }
 
+/** @param {readonly number[]} rgb */
+function pixelOfRgb([r, g, b]) {
+        return b << 16 | g << 8 | r;
+}
+
+/**
+ * A color of the page as 0xbbggrr.
+ * @param {string} css  '#rrggbb', as page.css has them
+ */
+export function pixelOfColor(css) {
+        const value = parseInt(css.slice(1), 16);
+
+        return pixelOfRgb([value >> 16 & 255, value >> 8 & 255, value & 255]);
+}
+
 /**
  * The color of text that is readable on this one: black or white, whichever stands out more.
  * @param {readonly number[]} rgb
@@ -71,11 +86,12 @@ function textColorOn(rgb) {
 
 const NAME_HUES = [210, 28, 152, 268, 340, 190, 48, 120, 300, 0, 232, 80];
 
+/** @typedef {{fill: string, edge: string, text: string, pixel: number}} NameColor  `pixel`: the fill as 0xbbggrr */
 /**
- * @typedef {{fill: string, edge: string, text: string}} NameColor
- * @type {Map<string, NameColor>}
+ * On light and on dark pages: by name, and by value.
+ * @type {{ names: Map<string, NameColor>, values: Map<number, NameColor> }[]}
  */
-const nameColors = new Map();
+const nameColors = [false, true].map(() => ({ names: new Map(), values: new Map() }));
 
 /**
  * Fill, edge and text of a box with this name.
@@ -84,15 +100,15 @@ const nameColors = new Map();
  * @returns {NameColor}
  */
 export function nameColorOf(text, isDark) {
-        const key = (isDark ? 'd' : 'l') + text;
-        let color = nameColors.get(key);
+        const { names } = nameColors[Number(isDark)];
+        let color = names.get(text);
         if (color === undefined) {
                 const hash = hashOfText(text);
                 const hue = (NAME_HUES[hash % NAME_HUES.length] + ((hash >>> 8) % 13) - 6 + 360) % 360;
                 const step = ((hash >>> 16) % 5) / 4;
                 color = isDark ? nameColorOfHsl(hue, 0.36 + 0.1 * step, 0.30 + 0.07 * step, 0.13)
                         : nameColorOfHsl(hue, 0.50 + 0.2 * step, 0.74 + 0.07 * step, -0.17);
-                nameColors.set(key, color);
+                names.set(text, color);
         }
         return color;
 }
@@ -106,7 +122,8 @@ export function nameColorOf(text, isDark) {
  */
 function nameColorOfHsl(hue, saturation, lightness, edge) {
         const rgb = rgbOfHsl(hue, saturation, lightness);
-        return { fill: cssOfRgb(rgb), edge: cssOfRgb(rgbOfHsl(hue, saturation, lightness + edge)), text: textColorOn(rgb) };
+        return { fill: cssOfRgb(rgb), edge: cssOfRgb(rgbOfHsl(hue, saturation, lightness + edge)), text: textColorOn(rgb),
+                 pixel: pixelOfRgb(rgb) };
 }
 
 /** --background of page.css. */
@@ -139,13 +156,13 @@ function apartFromPage(rgb, isDark) {
  * @returns {NameColor}
  */
 export function nameColorOfValue(value, isDark) {
-        const key = (isDark ? 'd#' : 'l#') + value;
-        let color = nameColors.get(key);
+        const { values } = nameColors[Number(isDark)];
+        let color = values.get(value);
         if (color === undefined) {
                 const rgb = apartFromPage([(value >> 16) & 255, (value >> 8) & 255, value & 255], isDark);
                 const edge = rgb.map((part) => Math.round(isDark ? part + (255 - part) * 0.25 : part * 0.75));
-                color = { fill: cssOfRgb(rgb), edge: cssOfRgb(edge), text: textColorOn(rgb) };
-                nameColors.set(key, color);
+                color = { fill: cssOfRgb(rgb), edge: cssOfRgb(edge), text: textColorOn(rgb), pixel: pixelOfRgb(rgb) };
+                values.set(value, color);
         }
         return color;
 }

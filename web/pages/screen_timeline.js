@@ -7,6 +7,7 @@
  * A frame draws what is in the cache.  Missing items are asked for, and the next frame is sharper.
  */
 
+import { BoxRow } from './box_row.js';
 import { isDarkPage, themeColors } from './colors.js';
 import { showMenu } from './context_menu.js';
 import { button, el, fill, setAttributes } from './dom.js';
@@ -111,6 +112,7 @@ export class TimelineScreen {
                 this.search = new TimelineSearch(this);
                 this.tracks = new TimelineTracks(this);
                 this.zonePaint = new ZonePaint(viewer);
+                this.boxes = new BoxRow();
                 this.crumbs = new TimelineCrumbs(this);
                 this.save = new TimelineSave(this);
                 this.ghosts = new GhostSwitch(this);
@@ -261,8 +263,8 @@ export class TimelineScreen {
                 if (!context || width < 10 || height < 10)
                         return null;
                 return { context, width, height, from: this.from, to: this.to, top: this.scroll.scrollTop,
-                         colors: themeColors(), isDark: isDarkPage(), model: this.viewer.model, cache: this.cache,
-                         zonePaint: this.zonePaint,
+                         scale: window.devicePixelRatio || 1, boxes: this.boxes, colors: themeColors(), isDark: isDarkPage(),
+                         model: this.viewer.model, cache: this.cache, zonePaint: this.zonePaint,
                          search: this.search.matches, budgets: this.budgets, highlight: this.highlight(),
                          causes: this.causes.best(this.from, this.to), lack: this.causes.lack,
                          bucketLog2: bucketOf((this.to - this.from) / width) };
@@ -285,7 +287,7 @@ export class TimelineScreen {
                 if (frame.model.progress >= 1 && frame.model.tracks.length === 0)
                         this.note.textContent = 'nothing was recorded: there is nothing to draw';
                 const { canvas } = this;
-                const scale = window.devicePixelRatio || 1;
+                const { scale } = frame;
                 const rows = rowsBetween(this.layout.rows, frame.top, frame.height);
 
                 if (canvas.width !== Math.round(frame.width * scale) || canvas.height !== Math.round(frame.height * scale)) {

@@ -8,7 +8,7 @@
  */
 
 import { CAUSES, mixOfCauses } from './cause_steps.js';
-import { nameColorOf } from './colors.js';
+import { nameColorOf, pixelOfColor } from './colors.js';
 import { formatCount, formatDuration, formatPlural, formatShare, formatTime, formatValue, roundStep } from './format.js';
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
@@ -18,6 +18,7 @@ import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
 /**
  * @typedef {import('./cause_steps.js').CauseSteps} CauseSteps
+ * @typedef {import('./colors.js').NameColor} NameColor
  * @typedef {import('./frame_budget.js').FrameBudgets} FrameBudgets
  * @typedef {import('./lane_cache.js').LaneCache} LaneCache
  * @typedef {import('./lanes.js').PointItems} PointItems
@@ -47,6 +48,7 @@ const LABEL_HEIGHT_LEAST_PX = 10;
  * @property {number} from             ns at the left edge
  * @property {number} to
  * @property {number} top              how far it is scrolled down
+ * @property {number} scale            pixels of the screen in a CSS pixel
  * @property {Record<string, string>} colors
  * @property {boolean} isDark
  * @property {TraceModel} model
@@ -57,12 +59,22 @@ const LABEL_HEIGHT_LEAST_PX = 10;
  * @property {CauseSteps|null} causes      why CPUs did not run the program; null = not known
  * @property {string} lack                 why that is not known; "" = it is awaited
  * @property {FrameBudgets} budgets
+ * @property {import('./box_row.js').BoxRow|null} boxes  null: boxes are painted one by one, as for a file
  * @property {number} bucketLog2
  */
 
 /** @param {TimelineFrame} frame @param {number} ns */
 export function xOfTime(frame, ns) {
         return (ns - frame.from) / (frame.to - frame.from) * frame.width;
+}
+
+/**
+ * The edge of a pixel of the screen that is nearest to an instant, a little beyond the view at most.
+ * @param {TimelineFrame} frame
+ * @param {number} ns
+ */
+function edgeOfTime(frame, ns) {
+        return Math.round(Math.max(-2, Math.min(frame.width + 2, xOfTime(frame, ns))) * frame.scale) / frame.scale;
 }
 
 /** @param {TimelineFrame} frame @param {TimelineRow[]} rows */
@@ -243,48 +255,66 @@ function firstInSight(frame, items) {
  * @param {string} track  its title
  */
 function paintSpans(frame, items, y, height, kind, track) {
-        const { context, model } = frame;
+        const { boxes, context, model } = frame;
         const folds = new FoldBar(frame, y, height);
         const names = new RunNames(frame, y, height);
         const isPicky = frame.search !== null || (frame.highlight !== null && (kind === 'zones' || kind === 'device'));
+        const usual = kind === 'ghosts' ? 0.72 : 1;
+        /** @type {Map<number, { name: string, color: NameColor }>} by what */
+        const looks = new Map();
+        /** Boxes around which there is a line. @type {[number, number][]} */
+        const found = [];
 
+        boxes?.begin(frame.width, frame.scale);
         for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
-                const left = Math.max(-2, xOfTime(frame, items.begin[i]));
-                const right = Math.min(frame.width + 2, xOfTime(frame, items.end[i]));
+                const left = edgeOfTime(frame, items.begin[i]);
+                const right = edgeOfTime(frame, items.end[i]);
 
                 if (right < 0)
                         continue;
-                if (items.count[i] === 1 || isPicky)
-                        folds.paint();
-                const name = model.nameOf(kind, items.what[i]);
-                const color = colorOfSpan(frame, kind, items.what[i], name, track);
+                const what = items.what[i];
+                const count = items.count[i];
                 const width = Math.max(1, right - left);
-                const isFound = isWanted(frame, kind, items, i);
+                const isFound = isPicky && isWanted(frame, kind, items, i);
+                let look = looks.get(what);
 
-                context.globalAlpha = isPicky && !isFound ? 0.28 : kind === 'ghosts' ? 0.72 : 1;
-                context.fillStyle = color.fill;
-                context.fillRect(left, y, width > 3 ? width - 1 : width, height);
-                if (items.count[i] > 1)
+                if (look === undefined) {
+                        const name = model.nameOf(kind, what);
+
+                        look = { name, color: colorOfSpan(frame, kind, what, name, track) };
+                        looks.set(what, look);
+                }
+                const drawn = width > 3 ? width - 1 : width;
+                const alpha = isPicky && !isFound ? 0.28 : usual;
+
+                if (boxes) {
+                        boxes.add(left, drawn, look.color.pixel, alpha);
+                } else {
+                        context.globalAlpha = alpha;
+                        context.fillStyle = look.color.fill;
+                        context.fillRect(left, y, drawn, height);
+                }
+                if (count > 1)
                         folds.add(left, width);
-                if (items.count[i] === 1 && width > LABEL_LEAST_PX && height >= LABEL_HEIGHT_LEAST_PX) {
-                        context.fillStyle = color.text;
-                        paintLabel(context, name, Math.max(0, left), Math.min(frame.width, right), y, height);
-                        names.end();
-                        names.isNamed = true;
-                } else if (!isPicky) {
-                        names.add(left, width, { what: items.what[i], name, count: items.count[i], ink: color.text });
-                }
-                if (isFound && (width > 4 || frame.highlight)) {
-                        context.strokeStyle = frame.colors.text;
-                        context.lineWidth = 1;
-                        context.strokeRect(left + 0.5, y + 0.5, width - 2, height - 1);
-                }
+                else
+                        folds.end();
+                if (count === 1 && width > LABEL_LEAST_PX && height >= LABEL_HEIGHT_LEAST_PX)
+                        names.addNamed(left, right, look.name, look.color.text);
+                else if (!isPicky)
+                        names.add(left, width, what, look.name, count, look.color.text);
+                if (isFound && (width > 4 || frame.highlight))
+                        found.push([left, width]);
         }
+        context.globalAlpha = 1;
+        boxes?.paint(context, y, height);
+        context.globalAlpha = isPicky ? 0.28 : usual;
         folds.paint();
         context.globalAlpha = 1;
-        names.end();
-        if (NAMED_KINDS.includes(kind))
-                names.nameWidest();
+        names.paint(NAMED_KINDS.includes(kind));
+        context.strokeStyle = frame.colors.text;
+        context.lineWidth = 1;
+        for (const [left, width] of found)
+                context.strokeRect(left + 0.5, y + 0.5, width - 2, height - 1);
 }
 
 /**
@@ -325,25 +355,32 @@ class FoldBar {
                 this.height = height * 0.3;
                 this.left = 0;
                 this.right = -Infinity;
+                /** @type {[number, number][]} left and width */
+                this.bars = [];
         }
 
         /** @param {number} left @param {number} width */
         add(left, width) {
                 if (left > this.right + 0.5) {
-                        this.paint();
+                        this.end();
                         this.left = left;
                 }
                 this.right = Math.max(this.right, left + width);
         }
 
+        end() {
+                if (this.right > this.left)
+                        this.bars.push([this.left, this.right - this.left]);
+                this.right = -Infinity;
+        }
+
         paint() {
                 const { context, colors } = this.frame;
 
-                if (this.right > this.left) {
-                        context.fillStyle = colors.folded;
-                        context.fillRect(this.left, this.y, this.right - this.left, this.height);
-                }
-                this.right = -Infinity;
+                this.end();
+                context.fillStyle = colors.folded;
+                for (const [left, width] of this.bars)
+                        context.fillRect(left, this.y, width, this.height);
         }
 }
 
@@ -367,13 +404,40 @@ class RunNames {
                 this.nItems = 0;
                 this.isNamed = false;
                 this.widest = { left: 0, width: 0, words: '' };
+                /** @type {{ ink: string, words: string, left: number, right: number, height: number }[]} to be painted over the boxes */
+                this.labels = [];
         }
 
-        /** @param {number} left @param {number} width @param {{ what: number, name: string, count: number, ink: string }} item */
-        add(left, width, { what, name, count, ink }) {
+        /**
+         * A box that has room for a name of its own.
+         * @param {number} left
+         * @param {number} right
+         * @param {string} words
+         * @param {string} ink
+         */
+        addNamed(left, right, words, ink) {
+                this.end();
+                this.labels.push({ ink, words, left: Math.max(0, left), right: Math.min(this.frame.width, right), height: this.height });
+                this.isNamed = true;
+        }
+
+        /**
+         * Is called for each box of a picture.
+         * @param {number} left
+         * @param {number} width
+         * @param {number} what
+         * @param {string} name
+         * @param {number} count
+         * @param {string} ink
+         */
+        add(left, width, what, name, count, ink) {
                 if (what !== this.what || left > this.right + RUN_GAP_PX) {
                         this.end();
-                        Object.assign(this, { left, what, name, ink, nBoxes: 0, nItems: 0 });
+                        this.left = left;
+                        this.what = what;
+                        this.name = name;
+                        this.ink = ink;
+                        this.nBoxes = this.nItems = 0;
                 }
                 this.right = Math.max(this.right, left + width);
                 this.nBoxes++;
@@ -381,19 +445,36 @@ class RunNames {
         }
 
         end() {
-                const { frame, height, ink, left, name, nBoxes, nItems, right, y } = this;
-                const words = nItems === nBoxes ? `${name} ×${formatCount(nItems)}` : `${name}, longest of ${formatCount(nItems)}`;
-                const [from, to] = [Math.max(0, left), Math.min(frame.width, right)];
+                const { frame, height, ink, left, name, nBoxes, nItems, right, widest } = this;
+                const from = Math.max(0, left);
+                const to = Math.min(frame.width, right);
+                const isNamed = nItems > 1 && height >= LABEL_HEIGHT_LEAST_PX && to - from > LABEL_LEAST_PX;
 
                 this.what = -1;
                 this.right = -Infinity;
-                if (to - from > this.widest.width)
-                        this.widest = { left: from, width: to - from, words: nItems === 1 ? name : words };
-                if (nItems < 2 || height < LABEL_HEIGHT_LEAST_PX || words.length * LETTER_PX + 8 > to - from)
+                if (!isNamed && to - from <= widest.width)
                         return;
-                frame.context.fillStyle = ink;
-                paintLabel(frame.context, words, from, to, y, nItems === nBoxes ? height : height * 0.8);
+                const words = nItems === nBoxes ? `${name} ×${formatCount(nItems)}` : `${name}, longest of ${formatCount(nItems)}`;
+
+                if (to - from > widest.width)
+                        this.widest = { left: from, width: to - from, words: nItems === 1 ? name : words };
+                if (!isNamed || words.length * LETTER_PX + 8 > to - from)
+                        return;
+                this.labels.push({ ink, words, left: from, right: to, height: nItems === nBoxes ? height : height * 0.8 });
                 this.isNamed = true;
+        }
+
+        /** @param {boolean} namesWidest  if no box has a name */
+        paint(namesWidest) {
+                const { context } = this.frame;
+
+                this.end();
+                for (const { ink, words, left, right, height } of this.labels) {
+                        context.fillStyle = ink;
+                        paintLabel(context, words, left, right, this.y, height);
+                }
+                if (namesWidest)
+                        this.nameWidest();
         }
 
         nameWidest() {
@@ -435,8 +516,8 @@ function paintStates(frame, items, y, height) {
         const { context } = frame;
 
         for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
-                const left = Math.max(-2, xOfTime(frame, items.begin[i]));
-                const right = Math.min(frame.width + 2, xOfTime(frame, items.end[i]));
+                const left = edgeOfTime(frame, items.begin[i]);
+                const right = edgeOfTime(frame, items.end[i]);
                 const [color, share] = STATE_LOOKS[items.what[i] >>> 28] ?? STATE_LOOKS[2];
                 const width = Math.max(1, right - left);
                 const tall = Math.max(2, height * share);
@@ -477,12 +558,17 @@ function paintStateName(frame, name, x, y, room) {
  */
 function paintTicks(frame, items, y, height, isMessage) {
         const { context } = frame;
+        const boxes = isMessage ? null : frame.boxes;
+        const color = frame.colors[isMessage ? 'accent' : 'muted'];
+        const pixel = pixelOfColor(color);
 
-        context.fillStyle = isMessage ? frame.colors.accent : frame.colors.muted;
+        context.fillStyle = color;
+        boxes?.begin(frame.width, frame.scale);
         for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
-                const x = xOfTime(frame, items.begin[i]);
+                const x = isMessage ? xOfTime(frame, items.begin[i]) : edgeOfTime(frame, items.begin[i]);
+                const width = Math.max(1, Math.min(3, edgeOfTime(frame, items.end[i]) - x));
 
-                if (x < -4)
+                if (x < -4 || (!isMessage && x < -1))
                         continue;
                 if (isMessage) {
                         context.beginPath();
@@ -491,10 +577,13 @@ function paintTicks(frame, items, y, height, isMessage) {
                         context.lineTo(x, y + height);
                         context.lineTo(x - 4, y + height / 2);
                         context.fill();
+                } else if (boxes) {
+                        boxes.add(x, width, pixel, 1);
                 } else {
-                        context.fillRect(x, y + 2, Math.max(1, Math.min(3, xOfTime(frame, items.end[i]) - x)), height - 4);
+                        context.fillRect(x, y + 2, width, height - 4);
                 }
         }
+        boxes?.paint(context, y + 2, height - 4);
 }
 
 /** @param {TimelineFrame} frame @param {PointItems} items @param {number} y @param {number} height @param {LaneRow} row */

@@ -90,7 +90,7 @@ export class TimelineSave {
                 context.textBaseline = 'middle';
                 paintLabel(context, this.title(), 4, width, 0, HEAD_PX);
                 for (const [x, room, paint] of /** @type {[number, number, () => void][]} */ ([
-                        [left, frame.width, () => timeline.paint({ ...frame, context }, rows)],
+                        [left, frame.width, () => timeline.paint({ ...frame, context, boxes: null }, rows)],
                         [0, left, () => paintNames({ ...frame, context, width: left }, rows)]])) {
                         context.save();
                         context.translate(x, HEAD_PX);
