@@ -121,6 +121,8 @@ export class TimelineSearch {
         async step(direction) {
                 if (this.text === '')
                         return;
+                /* The step counts the hits itself. */
+                clearTimeout(this.timer);
                 const asked = ++this.nAsked;
                 const from = this.placeToBegin(direction);
                 const edge = { at: direction === 'next' ? 0 : this.viewer.model.duration_ns + 2, nTracks: 0, rank: 0 };
