@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/perf_data/perf_data_rounds.c: a mark stands wherever the order of times allows one, and only there */
+/* export/perf_data/perf_data_rounds.c: a mark stands where the order of times allows one, and only there */
 #include "export/perf_data/perf_data_parts.h"
 
 #include "fixed_random.h"
