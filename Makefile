@@ -54,7 +54,7 @@ NOT_BUILT   := cli/top/top_screen$(if $(NCURSES),_none).c export/tables/sqlite_w
                web/server/http_server$(if $(MICROHTTPD),_none).c sampler/events/event_library$(if $(PFM),_none).c
 LIB_SRC     := $(filter-out %.bpf.c $(NOT_BUILT) $(if $(IS_STATIC),$(SHARED_SRC),$(STATIC_SRC)) $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
-CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*.* compat/*/*.h* compat/*/*/*.h*))
+CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*.* compat/*/*.h* compat/*/*.cc compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
 IREE_SRC    := $(wildcard instrument/compat/iree/*.c)
 INJECT_SRC  := $(wildcard instrument/compat/inject/*.c)

@@ -447,7 +447,7 @@ enum trace_value_kind {
         X(71, NO_DEVICE_ZONES,                                                                                   \
           "zones of devices not recorded: made by macros for an interface that hyprof does not ask for times")   \
         X(72, NO_EVENTS,                                                                                         \
-          "calls of Tracy's interface not recorded: categories of sections, parameters, callbacks for sources")
+          "calls of Tracy's or Perfetto's API not recorded: categories, parameters, texts on tracks, more flows")
 
 #define TRACE_LOSS_COUNT 73 /* ids below this are known */
 

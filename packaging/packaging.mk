@@ -54,6 +54,8 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	install -d '$(DESTDIR)$(PREFIX)/$(TREE)/include'
 	ln -sfn ../../../include/hyprof/compat '$(DESTDIR)$(PREFIX)/$(TREE)/public'
 	ln -sfn ../public '$(DESTDIR)$(PREFIX)/$(TREE)/include/tracy'
+	install -d '$(DESTDIR)$(PREFIX)/share/hyprof/perfetto'
+	ln -sfn ../../../include/hyprof/compat/perfetto '$(DESTDIR)$(PREFIX)/share/hyprof/perfetto/sdk'
 	$(if $(PYTHON_PACKAGE),$(foreach f,$(PYTHON_PACKAGE),install -D -m 644 $(f) '$(f:$(B)/python/%=$(DESTDIR)$(PYTHON_DIR)/%)' &&) \
 	        install -m 755 python/hyprof-python '$(DESTDIR)$(PREFIX)/bin/hyprof-python' && \
 	        install -m 644 $(PYTHON_MANUAL) '$(DESTDIR)$(PREFIX)/share/man/man1/')
@@ -72,7 +74,8 @@ uninstall: ## remove what install put there
 	        $(foreach n,$(SHARED_NAMES),$(foreach e,.a .so .so.$(SOVERSION),'$(DESTDIR)$(LIBDIR)/lib$(n)$(e)')) \
 	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%') \
-	        $(foreach f,$(TREE_FILES),'$(call to,$(f))') '$(DESTDIR)$(PREFIX)/$(TREE)/public' '$(DESTDIR)$(PREFIX)/$(TREE)/include/tracy'
+	        $(foreach f,$(TREE_FILES),'$(call to,$(f))') '$(DESTDIR)$(PREFIX)/$(TREE)/public' '$(DESTDIR)$(PREFIX)/$(TREE)/include/tracy' \
+	        '$(DESTDIR)$(PREFIX)/share/hyprof/perfetto/sdk'
 	rm -f '$(DESTDIR)$(PREFIX)/lib/hyprof/boards'/hyprof-* '$(DESTDIR)$(PREFIX)/lib/hyprof/libhyprof_inject.so'
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/hyprof/boards' '$(DESTDIR)$(PREFIX)/lib/hyprof' 2>/dev/null
 	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1

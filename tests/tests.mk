@@ -197,6 +197,8 @@ bench-programs: $(BENCHES) $(WORKLOADS) $(TOOLS)
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
 $(B)/obj/tests/unit/%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan board,$(VARIANT)),-include tests/unit/no_marks.h)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
+$(B)/obj/tests/workloads/w_perfetto.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat/perfetto
+$(B)/obj/tests/workloads/w_perfetto.o: private CXX_FLAGS += -std=c++17
 
 # Unit tests are as much code as the product, and run for a moment: optimising them takes more than it gains.  The product is
 # optimised in them, and so are those that look at their own stacks.  With sanitizers they run longer than that saves.
