@@ -335,8 +335,13 @@ int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json
 /* Whether the next member begins as @known, and there is something behind that. */
 static ALWAYS_INLINE bool begins_alike(const struct json_pull *p, const struct json_shape_member *known)
 {
-        return p->end - p->at >= JSON_SHAPE_BYTES &&
-               (wide_scan_same(p->at, known->bytes) & known->mask) == known->mask;
+        size_t last = known->n_bytes - (size_t)JSON_SHAPE_WIDTH;
+
+        if (p->end - p->at < JSON_SHAPE_BYTES ||
+            (wide_scan_same(p->at, known->bytes) & known->mask) != known->mask)
+                return false;
+        return known->n_bytes <= JSON_SHAPE_WIDTH ||
+               wide_scan_same(p->at + last, known->bytes + last) == JSON_SHAPE_NEVER - 1;
 }
 
 /* Keeps how the member of @index begins, which is not as it was.  The members after it are forgotten. */
@@ -349,53 +354,77 @@ static void learn(struct json_shape *shape, size_t index, struct text_view begin
         if (fits) {
                 memcpy(member->bytes, begin.bytes, begin.n_bytes);
                 member->n_bytes = (uint16_t)begin.n_bytes;
-                member->mask = (UINT32_C(1) << begin.n_bytes) - 1;
+                member->mask = begin.n_bytes < JSON_SHAPE_WIDTH ? (UINT32_C(1) << begin.n_bytes) - 1
+                                                                : JSON_SHAPE_NEVER - 1;
         }
         shape->n = index + 1;
 }
 
 /* Reads the beginning of a member that is written in another way.  Returns as take_key(). */
 static int read_beginning(struct json_pull *p, struct json_shape *shape, size_t index,
-                          uint16_t (*find_place)(struct text_view key), uint16_t *ret_place)
+                          json_find_place *find_place, const void *context, uint16_t *ret_place)
 {
         const char *begin = p->at;
         struct text_view key;
+        int r = take_key(p, &key);
 
-        skip_commas(p);
-        if (p->at < p->end && *p->at == '}')
-                return 0;
-        if (take_key(p, &key) != 1)
-                return -EBADMSG;
-        *ret_place = find_place(key);
+        if (r != 1)
+                return r;
+        *ret_place = find_place(context, key);
         if (index < JSON_SHAPE_MEMBERS)
                 learn(shape, index, (struct text_view){ begin, (size_t)(p->at - begin) }, *ret_place);
         return 1;
 }
 
-int json_pull_open_object(struct json_pull *pull, struct json_shape *shape,
-                          uint16_t (*find_place)(struct text_view key), void *places)
+/* As the member of @index before, to its value. */
+static ALWAYS_INLINE bool take_alike(struct json_pull *p, const struct json_shape *shape, size_t index,
+                                     uint16_t *ret_place)
+{
+        const struct json_shape_member *known;
+
+        if (index >= shape->n)
+                return false;
+        known = &shape->members[index];
+        if (!begins_alike(p, known))
+                return false;
+        p->at += known->n_bytes;
+        if (is(*p->at, SPACE))
+                skip_space(p);
+        *ret_place = known->place;
+        return true;
+}
+
+int json_pull_place(struct json_pull *p, struct json_shape *shape, size_t index, json_find_place *find_place,
+                    const void *context, uint16_t *ret_place)
+{
+        return take_alike(p, shape, index, ret_place)
+                       ? 1
+                       : read_beginning(p, shape, index, find_place, context, ret_place);
+}
+
+int json_pull_value(struct json_pull *p, struct json_value *ret_value)
+{
+        return take_value(p, ret_value);
+}
+
+int json_pull_open_object(struct json_pull *pull, struct json_shape *shape, json_find_place *find_place,
+                          void *places)
 {
         struct json_pull p = *pull; /* in registers */
 
+        memset(places, 0, shape->places_bytes);
         for (size_t i = 0; p.at < p.end && *p.at != '}'; i++) {
                 void *to; /* a value is put where it stays: each byte less that is copied counts here */
                 uint16_t place;
 
-                if (i < shape->n && begins_alike(&p, &shape->members[i])) {
-                        p.at += shape->members[i].n_bytes;
-                        if (is(*p.at, SPACE))
-                                skip_space(&p);
-                        place = shape->members[i].place;
-                } else {
-                        int r;
-
+                if (!take_alike(&p, shape, i, &place)) {
                         *pull = p;
-                        r = read_beginning(pull, shape, i, find_place, &place);
-                        p = *pull;
-                        if (r < 0)
-                                return r;
-                        if (r == 0)
+                        skip_commas(&p);
+                        if (p.at < p.end && *p.at == '}')
                                 break;
+                        if (read_beginning(pull, shape, i, find_place, places, &place) != 1)
+                                return -EBADMSG;
+                        p = *pull;
                 }
                 to = (char *)places + place;
                 if (take_value(&p, to) != 1)

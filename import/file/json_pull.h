@@ -58,13 +58,14 @@ int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json
 int json_pull_key(struct json_pull *p, struct text_view *ret_key);
 
 /* How the members of an object begin, up to their values: those of the next one mostly begin alike. */
-#define JSON_SHAPE_MEMBERS 16
-#define JSON_SHAPE_BYTES   16
-#define JSON_SHAPE_NEVER   (UINT32_C(1) << JSON_SHAPE_BYTES)
+#define JSON_SHAPE_MEMBERS 24
+#define JSON_SHAPE_BYTES   32
+#define JSON_SHAPE_WIDTH   16 /* bytes that are compared at once */
+#define JSON_SHAPE_NEVER   (UINT32_C(1) << JSON_SHAPE_WIDTH)
 
 struct json_shape_member {
         char bytes[JSON_SHAPE_BYTES]; /* from the value before on: a comma, and the key with its colon */
-        uint32_t mask;                /* a bit for each of them; JSON_SHAPE_NEVER: they are too many */
+        uint32_t mask;                /* a bit for each of the first of them; JSON_SHAPE_NEVER: too many */
         uint16_t n_bytes;             /* less than JSON_SHAPE_BYTES */
         uint16_t place;               /* of its value */
 };
@@ -72,18 +73,31 @@ struct json_shape_member {
 struct json_shape {
         struct json_shape_member members[JSON_SHAPE_MEMBERS];
         size_t n; /* that are known */
+        size_t places_bytes;
 };
+
+/* Where a reader puts the value of a key, in its own terms; also of keys that are not needed. */
+typedef uint16_t json_find_place(const void *context, struct text_view key);
 
 /*
  * json_pull_open_object() - the members of an object whose end is not known, each to its place
  * @p:           behind the opening bracket; after success behind the closing one
- * @shape:       how the object before was written; zero-initialised before the first
- * @find_place:  at which byte of @places the value of a key goes; also of keys that are not needed
- * @places:      struct json_values; those of keys that are not there stay as they are
+ * @shape:       how the object before was written; zero-initialised before the first, but for `places_bytes`
+ * @find_place:  at which byte of @places the value of a key goes
+ * @places:      struct json_values of `places_bytes` in all, which are zero where there is no such key
  * Returns 0, or -EBADMSG for what is no JSON or is cut off.
  */
-int json_pull_open_object(struct json_pull *p, struct json_shape *shape,
-                          uint16_t (*find_place)(struct text_view key), void *places);
+int json_pull_open_object(struct json_pull *p, struct json_shape *shape, json_find_place *find_place,
+                          void *places);
+
+/*
+ * json_pull_place(), json_pull_value() - the same, member by member
+ * The first one stops before the value of the member with that @index, from 0, as json_pull_key(); the second
+ * one takes the value.  @find_place is called with @context.  Return as json_pull_member().
+ */
+int json_pull_place(struct json_pull *p, struct json_shape *shape, size_t index, json_find_place *find_place,
+                    const void *context, uint16_t *ret_place);
+int json_pull_value(struct json_pull *p, struct json_value *ret_value);
 
 /* Finds a member; the last of several with that key counts.  Returns 1, 0 if there is none, or as above. */
 int json_pull_find(struct json_value object, const char *key, struct json_value *ret_value);

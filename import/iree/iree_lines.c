@@ -16,7 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES_MAX (UINT32_C(1) << 20) /* of a sample */
+#define VALUES_MAX   (UINT32_C(1) << 20) /* of a sample */
+#define PREFIX_BYTES 64
+
+/* Where the value of a member goes: an index of the kind's places, or one of these. */
+enum { PLACE_OTHER = UINT8_MAX + 1, PLACE_NAME, PLACE_BLOCK, PLACE_VALUES, PLACE_EVENT };
 
 struct lines {
         struct import_source *source;
@@ -25,8 +29,14 @@ struct lines {
         struct byte_buffer name, block; /* without their escapes */
         uint64_t *values;
         size_t values_capacity;
-        bool has_file, is_taken; /* is_taken: the last member of a row had a field */
+        bool has_file;
         struct iree_record record;
+
+        struct json_shape *shapes; /* heap; by kind: how the row before was written */
+        /* The row before up to its kind, which is the one of all that begin alike. */
+        char prefix[PREFIX_BYTES];
+        size_t n_prefix; /* 0 = it is longer */
+        enum iree_kind kind;
 };
 
 /* ------------------------------------------------------------------ values */
@@ -110,44 +120,53 @@ static int take_text(struct json_value value, struct byte_buffer *room, struct t
         return json_pull_string(value.text, room, ret) < 0 ? error_set(err, -ENOMEM, "out of memory") : 1;
 }
 
-/*
- * One member of a row into its field.  @next: where the field is looked for first, because rows of the
- * exporter have their fields in the order of the table.  1, 0 if it is malformed, -errno.
- */
-static int take_member(struct lines *l, const struct iree_layout *layout, size_t *next, struct text_view key,
+static bool has_name(const struct iree_layout *layout)
+{
+        return layout->tail == IREE_TAIL_NAME || layout->tail == IREE_TAIL_NAMES;
+}
+
+static bool has_values(const struct iree_layout *layout)
+{
+        return layout->tail == IREE_TAIL_VALUES || layout->tail == IREE_TAIL_PAIRS;
+}
+
+static uint16_t find_place(const void *context, struct text_view key)
+{
+        const struct iree_layout *layout = context;
+
+        for (uint16_t i = 0; i < layout->n_places; i++)
+                if (text_view_equal(key, layout->places[i].json))
+                        return i;
+        if (has_name(layout) && text_view_is(key, "name"))
+                return PLACE_NAME;
+        if (has_name(layout) && text_view_is(key, "block"))
+                return PLACE_BLOCK;
+        if (has_values(layout) && text_view_is(key, "values"))
+                return PLACE_VALUES;
+        return text_view_is(key, "event") ? PLACE_EVENT : PLACE_OTHER;
+}
+
+/* One member of a row into its field.  1, 0 if it is malformed, -errno. */
+static int take_member(struct lines *l, const struct iree_layout *layout, uint16_t which,
                        struct json_value value, struct error *err)
 {
-        l->is_taken = false;
-        for (size_t i = 0; i < layout->n_places; i++) {
-                size_t which = *next + i < layout->n_places ? *next + i : *next + i - layout->n_places;
+        if (which < layout->n_places) {
                 const struct iree_place *place = &layout->places[which];
+                uint64_t *fields = &l->record.fields[place->field];
 
-                /* The length and the last byte tell most of them apart without a call. */
-                if (key.n_bytes != place->json.n_bytes || key.n_bytes == 0 ||
-                    key.bytes[key.n_bytes - 1] != place->json.bytes[key.n_bytes - 1] ||
-                    !text_view_equal(key, place->json))
-                        continue;
-                l->is_taken = true;
-                *next = which + 1 < layout->n_places ? which + 1 : 0;
-                if (place->n_fields == 1)
-                        return take_number(value, &l->record.fields[place->field]);
-                return take_vector(value, &l->record.fields[place->field], place->n_fields);
+                return place->n_fields == 1 ? take_number(value, fields)
+                                            : take_vector(value, fields, place->n_fields);
         }
-        switch (layout->tail) {
-        case IREE_TAIL_NAME:
-        case IREE_TAIL_NAMES:
-                if (text_view_is(key, "name"))
-                        return take_text(value, &l->name, &l->record.name, err);
-                if (text_view_is(key, "block"))
-                        return take_text(value, &l->block, &l->record.block, err);
+        switch (which) {
+        case PLACE_NAME:
+                return take_text(value, &l->name, &l->record.name, err);
+        case PLACE_BLOCK:
+                return take_text(value, &l->block, &l->record.block, err);
+        case PLACE_VALUES:
+                return take_values(l, value, err);
+        default:
                 return 1;
-        case IREE_TAIL_VALUES:
-        case IREE_TAIL_PAIRS:
-                return text_view_is(key, "values") ? take_values(l, value, err) : 1;
-        case IREE_TAIL_NONE:
-                break;
         }
-        return 1;
 }
 
 /* 1, 0 if the row is malformed, -errno. */
@@ -157,39 +176,55 @@ static int take_row(struct lines *l, struct json_value row, enum iree_kind kind,
         const struct iree_layout *layout = iree_layout_of(kind);
         struct json_pull inside = json_pull_inside(row);
         struct json_value value;
-        struct text_view key;
         bool may_end = kind < IREE_N_CHUNK_KINDS && layout->tail == IREE_TAIL_NONE && layout->n_places > 0;
-        size_t next = 0, n_taken = 0;
+        size_t n_taken = 0;
+        uint16_t place;
         int r = 1;
 
         iree_record_clear(&l->record, kind);
         l->record.at = import_source_line(l->source);
         *ret_is_begin = false;
         /* The second half of most rows is what the exporter derived: that is not looked at. */
-        while (!may_end || n_taken < layout->n_places) {
-                r = json_pull_member(&inside, &key, &value);
+        for (size_t i = 0; !may_end || n_taken < layout->n_places; i++) {
+                r = json_pull_place(&inside, &l->shapes[kind], i, find_place, layout, &place);
+                if (r == 1)
+                        r = json_pull_value(&inside, &value);
                 if (r != 1)
                         break;
-                if (kind == IREE_SESSION && text_view_is(key, "event"))
+                if (kind == IREE_SESSION && place == PLACE_EVENT)
                         *ret_is_begin = text_view_is(value.text, "begin");
-                r = take_member(l, layout, &next, key, value, err);
+                r = take_member(l, layout, place, value, err);
                 if (r != 1)
                         return r;
-                n_taken += l->is_taken;
+                n_taken += place < layout->n_places;
         }
         return r >= 0;
 }
 
-static bool find_kind(struct json_value row, struct text_view *ret_name)
+/* Returns false for a row without a kind.  @ret_name: of one that is not known. */
+static bool find_kind(struct lines *l, struct json_value row, struct text_view *ret_name)
 {
         struct json_pull inside = json_pull_inside(row);
         struct json_value value;
+        struct text_view key;
+        size_t n;
 
-        while (json_pull_member(&inside, ret_name, &value) == 1)
-                if (text_view_is(*ret_name, "record_type")) {
-                        *ret_name = value.text;
-                        return value.kind == JSON_STRING;
+        if (l->n_prefix != 0 && row.text.n_bytes > l->n_prefix &&
+            memcmp(row.text.bytes, l->prefix, l->n_prefix) == 0)
+                return true;
+        l->n_prefix = 0;
+        while (json_pull_member(&inside, &key, &value) == 1) {
+                if (!text_view_is(key, "record_type"))
+                        continue;
+                *ret_name = value.text;
+                l->kind = iree_kind_of_json(value.text);
+                n = (size_t)(inside.at - row.text.bytes);
+                if (n <= sizeof(l->prefix) && l->kind != IREE_N_KINDS && value.kind == JSON_STRING) {
+                        memcpy(l->prefix, row.text.bytes, n);
+                        l->n_prefix = n;
                 }
+                return value.kind == JSON_STRING;
+        }
         return false;
 }
 
@@ -245,24 +280,22 @@ static int read_line(struct lines *l, struct text_view line, struct error *err)
 {
         struct json_value row = { .kind = JSON_OBJECT, .text = trim(line) };
         size_t n = row.text.n_bytes;
-        struct text_view name;
-        enum iree_kind kind;
+        struct text_view name = { NULL, 0 };
         bool is_begin;
         int r;
 
         if (n == 0)
                 return 0;
-        if (row.text.bytes[0] != '{' || row.text.bytes[n - 1] != '}' || !find_kind(row, &name)) {
+        if (row.text.bytes[0] != '{' || row.text.bytes[n - 1] != '}' || !find_kind(l, row, &name)) {
                 import_rows_malformed(l->rows, import_source_line(l->source), "no row of JSON");
                 return 0;
         }
-        kind = iree_kind_of_json(name);
-        if (kind == IREE_N_KINDS) {
+        if (l->kind == IREE_N_KINDS) {
                 import_rows_count_row(l->rows);
                 iree_model_count_unknown(l->model, name);
                 return 0;
         }
-        r = take_row(l, row, kind, &is_begin, err);
+        r = take_row(l, row, l->kind, &is_begin, err);
         if (r < 0)
                 return r;
         if (r == 0) {
@@ -290,6 +323,9 @@ int iree_lines_read(struct import_source *source, struct iree_model *model, stru
         struct text_view line;
         int r;
 
+        l.shapes = calloc(IREE_N_KINDS, sizeof(*l.shapes));
+        if (!l.shapes)
+                return error_set(err, -ENOMEM, "out of memory");
         while ((r = import_source_next_line(source, &line, err)) == 1) {
                 r = read_line(&l, line, err);
                 if (r < 0)
@@ -302,5 +338,6 @@ int iree_lines_read(struct import_source *source, struct iree_model *model, stru
         byte_buffer_deinit(&l.name);
         byte_buffer_deinit(&l.block);
         free(l.values);
+        free(l.shapes);
         return r;
 }

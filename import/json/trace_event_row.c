@@ -48,8 +48,9 @@ static inline uint16_t find_place(struct text_view key, const char *end)
         return is_known ? fields[slot].place : (uint16_t)other;
 }
 
-static uint16_t find_place_of(struct text_view key)
+static uint16_t find_place_of(const void *row, struct text_view key)
 {
+        (void)row;
         return find_place(key, key.bytes + key.n_bytes);
 }
 
@@ -70,7 +71,7 @@ int trace_event_row_read(struct json_value object, struct trace_event_row *ret_r
 
 int trace_event_row_read_open(struct json_pull *p, struct json_shape *shape, struct trace_event_row *ret_row)
 {
-        memset(ret_row, 0, sizeof(*ret_row));
+        shape->places_bytes = sizeof(*ret_row);
         return json_pull_open_object(p, shape, find_place_of, ret_row);
 }
 

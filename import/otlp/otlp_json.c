@@ -42,10 +42,11 @@ static const char *const member_names[N_MEMBERS] = {
 };
 
 /* Where the value of a key goes; of others behind them. */
-static uint16_t find_place(struct text_view key)
+static uint16_t find_place(const void *context, struct text_view key)
 {
         unsigned i = 0;
 
+        (void)context;
         while (i < N_MEMBERS && !text_view_is(key, member_names[i]))
                 i++;
         return (uint16_t)(i * sizeof(struct json_value));
@@ -60,7 +61,7 @@ static int read_members(struct json_value object, struct json_value *ret_members
 
         memset(ret_members, 0, (N_MEMBERS + 1) * sizeof(*ret_members));
         while ((r = json_pull_member(&p, &key, &value)) == 1)
-                memcpy((char *)ret_members + find_place(key), &value, sizeof(value));
+                memcpy((char *)ret_members + find_place(NULL, key), &value, sizeof(value));
         return r;
 }
 
@@ -339,8 +340,8 @@ static int next_span(struct reader *r, struct json_pull *p, struct json_value *r
                         p->at++;
                 before = *p;
                 if (p->at != p->end && *p->at == '{') {
-                        memset(ret_members, 0, (N_MEMBERS + 1) * sizeof(*ret_members));
                         p->at++;
+                        r->shape.places_bytes = (N_MEMBERS + 1) * sizeof(*ret_members);
                         if (json_pull_open_object(p, &r->shape, find_place, ret_members) == 0) {
                                 import_rows_count_row(r->spans->rows);
                                 return 1;

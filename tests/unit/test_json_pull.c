@@ -342,15 +342,16 @@ START_LOOP_TEST(test_points_anywhere, 1, 22)
 }
 END_TEST
 
-#define N_PLACES 4
+#define N_PLACES 5
 
-static const char *const place_keys[N_PLACES - 1] = { "a", "key \\\"b\\\"",
+static const char *const place_keys[N_PLACES - 1] = { "a", "key \\\"b\\\"", "longer than one step",
                                                       "one that is longer than a shape" };
 
-static uint16_t find_place(struct text_view key)
+static uint16_t find_place(const void *context, struct text_view key)
 {
         size_t i = 0;
 
+        (void)context;
         while (i < N_PLACES - 1 && !text_view_equal(key, view(place_keys[i])))
                 i++;
         return (uint16_t)(i * sizeof(struct json_value));
@@ -371,7 +372,7 @@ static void write_object(struct byte_buffer *b, uint64_t *state)
         byte_buffer_clear(b);
         for (size_t i = 0; i < n_members; i++) {
                 bool is_same = fixed_random_next(state) % 8 != 0;
-                const char *key = place_keys[is_same ? i % 2 : fixed_random_next(state) % (N_PLACES - 1)];
+                const char *key = place_keys[is_same ? i % 3 : fixed_random_next(state) % (N_PLACES - 1)];
 
                 byte_buffer_add_format(
                         b, "%s\"%s\"%s%s",
@@ -385,17 +386,35 @@ static void write_object(struct byte_buffer *b, uint64_t *state)
         byte_buffer_add_format(b, "%s", fixed_random_next(state) % 16 ? "}" : ",}");
 }
 
+/* The members of an object without its brackets, one by one.  Returns as json_pull_member(). */
+static int read_places(struct json_pull p, struct json_shape *shape, struct json_value *places)
+{
+        struct json_value value;
+        uint16_t place;
+        int r = 1;
+
+        for (size_t i = 0; r == 1; i++) {
+                r = json_pull_place(&p, shape, i, find_place, NULL, &place);
+                if (r == 1)
+                        r = json_pull_value(&p, &value);
+                if (r == 1)
+                        memcpy((char *)places + place, &value, sizeof(value));
+        }
+        return r;
+}
+
 /* A shape never changes what is read, whatever was read before. */
 START_LOOP_TEST(test_open_objects, 0, 64)
 {
         uint64_t state = (uint64_t)_i + 1;
-        struct json_shape shape = { .n = 0 };
+        struct json_shape shape = { .places_bytes = N_PLACES * sizeof(struct json_value) };
+        struct json_shape shape_of_members = { .n = 0 };
         struct byte_buffer b = { .data = NULL };
 
         for (int i = 0; i < 200; i++) {
                 struct json_value got[N_PLACES] = { { .kind = 0 } }, expected[N_PLACES] = { { .kind = 0 } };
-                struct json_value value;
-                struct json_pull open, whole;
+                struct json_value one_by_one[N_PLACES] = { { .kind = 0 } }, value;
+                struct json_pull open, whole, members;
                 struct text_view key;
                 size_t n_cut = 0;
                 char *text;
@@ -411,14 +430,20 @@ START_LOOP_TEST(test_open_objects, 0, 64)
                 open = whole = json_pull_text((struct text_view){ text, b.used_bytes });
                 r = json_pull_open_object(&open, &shape, find_place, got);
                 whole.end -= n_cut == 0; /* before its bracket */
+                members = whole;
                 while ((n = json_pull_member(&whole, &key, &value)) == 1)
-                        memcpy((char *)expected + find_place(key), &value, sizeof(value));
+                        memcpy((char *)expected + find_place(NULL, key), &value, sizeof(value));
+                ck_assert_int_eq(read_places(members, &shape_of_members, one_by_one), n);
                 ck_assert_int_eq(r, n_cut == 0 ? n : -EBADMSG);
                 if (r == 0)
                         ck_assert_ptr_eq(open.at, text + b.used_bytes);
                 for (size_t at = 0; r == 0 && at < N_PLACES; at++) {
                         ck_assert_int_eq(got[at].kind, expected[at].kind);
                         ck_assert(text_view_equal(got[at].text, expected[at].text));
+                }
+                for (size_t at = 0; at < N_PLACES; at++) {
+                        ck_assert_int_eq(one_by_one[at].kind, expected[at].kind);
+                        ck_assert(text_view_equal(one_by_one[at].text, expected[at].text));
                 }
                 free(text);
         }
