@@ -111,7 +111,7 @@ static int hash_all(struct intern *t)
         size_t wanted = t->n_slots ? t->n_slots : FIRST_SLOTS;
         int r = 0;
 
-        while (wanted / 2 < (size_t)t->n_items + 1)
+        while (wanted / 2 < (size_t)t->n_items - t->n_emptied + 1)
                 wanted *= 2;
         if (wanted != t->n_slots)
                 r = grow(t, wanted);
@@ -157,10 +157,33 @@ int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
         return 0;
 }
 
+void intern_empty(struct intern *t, uint32_t first_id, uint32_t n)
+{
+        size_t begin, n_bytes;
+
+        assert(t->item_bytes == 0 && first_id >= 1 && n <= t->n_items && first_id - 1 <= t->n_items - n);
+        if (n == 0)
+                return;
+        begin = first_id == 1 ? 0 : t->ends[first_id - 2];
+        n_bytes = t->ends[first_id + n - 2] - begin;
+        memmove(t->items + begin, t->items + begin + n_bytes, t->items_used_bytes - begin - n_bytes);
+        t->items_used_bytes -= n_bytes;
+        for (uint32_t id = first_id; id < first_id + n; id++)
+                t->ends[id - 1] = begin;
+        for (uint32_t id = first_id + n; id <= t->n_items; id++)
+                t->ends[id - 1] -= n_bytes;
+        if (t->n_hashed == first_id - 1) {
+                t->n_hashed += n;
+                t->n_emptied += n;
+        }
+}
+
 /* Makes room in the hash table for one item more. */
 static int prepare(struct intern *t)
 {
-        return t->n_hashed < t->n_items || t->n_slots / 2 < (size_t)t->n_items + 1 ? hash_all(t) : 0;
+        size_t n_wanted = (size_t)t->n_items - t->n_emptied + 1;
+
+        return t->n_hashed < t->n_items || t->n_slots / 2 < n_wanted ? hash_all(t) : 0;
 }
 
 /* Adds an item that is not in the table; @slot: the empty slot where it belongs. */

@@ -31,8 +31,9 @@ struct intern {
 
         /* Heap; open addressing: an item's hash in the upper half, its id in the lower; 0 for empty. */
         uint64_t *slots;
-        size_t n_slots;    /* a power of two, or 0 before the first intern_add() */
-        uint32_t n_hashed; /* the items 1 .. n_hashed are in `slots` */
+        size_t n_slots;     /* a power of two, or 0 before the first intern_add() */
+        uint32_t n_hashed;  /* the items 1 .. n_hashed are in `slots` */
+        uint32_t n_emptied; /* of these; emptied before they were, they are not */
 };
 
 /* @n_items_max: at most INTERN_ITEMS_MAX; 0 stands for that. */
@@ -69,6 +70,12 @@ uint32_t intern_find(const struct intern *t, const void *bytes, size_t n_bytes);
  * -EOVERFLOW.
  */
 int intern_append(struct intern *t, const void *bytes, size_t n_bytes);
+
+/*
+ * intern_empty() - takes the bytes of @n strings from @first_id on away, whose ids stay in use
+ * They are not found any more; an empty string must not be looked for from then on.
+ */
+void intern_empty(struct intern *t, uint32_t first_id, uint32_t n);
 
 /*
  * The item with @id, in 1 .. n_items; borrowed, valid until the next add.

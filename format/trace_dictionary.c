@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/trace_dictionary.h"
 
+#include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -41,6 +42,9 @@ void trace_dictionary_deinit(struct trace_dictionary *d)
 {
         for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
                 intern_deinit(&d->tables[i]);
+        free(d->passing);
+        d->passing = NULL;
+        d->n_passing = d->passing_capacity = 0;
 }
 
 int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, const void *row,
@@ -93,6 +97,50 @@ int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, si
                 return -EOVERFLOW;
         r = intern_add(&d->tables[index_of(TRACE_TABLE_STRINGS)], text, text_bytes, ret_id);
         return r < 0 ? r : 0;
+}
+
+static int add_passing(struct trace_dictionary *d, uint32_t id)
+{
+        struct trace_row_range *last = d->n_passing > 0 ? &d->passing[d->n_passing - 1] : NULL;
+
+        if (last && last->first_id + last->n_rows == id) {
+                last->n_rows++;
+                return 0;
+        }
+        if (array_reserve(&d->passing, &d->passing_capacity, d->n_passing + 1, sizeof(*d->passing)) < 0)
+                return -ENOMEM;
+        d->passing[d->n_passing++] = (struct trace_row_range){ id, 1 };
+        return 0;
+}
+
+int trace_dictionary_pass_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
+                                 uint32_t *ret_id)
+{
+        struct intern *t = &d->tables[index_of(TRACE_TABLE_STRINGS)];
+        int r;
+
+        assert(text_bytes > 0);
+        *ret_id = intern_find(t, text, text_bytes);
+        if (*ret_id != 0)
+                return 0;
+        if (text_bytes > STRING_BYTES_MAX)
+                return -EOVERFLOW;
+        r = intern_append(t, text, text_bytes);
+        if (r < 0)
+                return r;
+        *ret_id = t->n_items;
+        return add_passing(d, t->n_items);
+}
+
+void trace_dictionary_forget_passed(struct trace_dictionary *d)
+{
+        assert(d->n_passing == 0 ||
+               d->passing[d->n_passing - 1].first_id + d->passing[d->n_passing - 1].n_rows <=
+                       d->n_encoded[index_of(TRACE_TABLE_STRINGS)] + 1);
+        for (size_t i = 0; i < d->n_passing; i++)
+                intern_empty(&d->tables[index_of(TRACE_TABLE_STRINGS)], d->passing[i].first_id,
+                             d->passing[i].n_rows);
+        d->n_passing = 0;
 }
 
 /* Adds a string if it leaves one @share-th of the room for others; a known string is always found. */

@@ -28,17 +28,19 @@
 struct byte_buffer;
 struct error;
 
+/* Rows of one table that follow each other. */
+struct trace_row_range {
+        uint32_t first_id;
+        uint32_t n_rows;
+};
+
 struct trace_dictionary {
         struct intern tables[TRACE_TABLE_COUNT]; /* by table id - TRACE_TABLE_FIRST */
         uint32_t n_encoded[TRACE_TABLE_COUNT];   /* rows that were written already */
         uint32_t n_forgotten[TRACE_TABLE_COUNT]; /* the first rows, which are in no memory any more */
         uint32_t n_dropped[TRACE_TABLE_COUNT];   /* likewise; rows anywhere, whose ids are not in use */
-};
-
-/* Rows of one table that follow each other. */
-struct trace_row_range {
-        uint32_t first_id;
-        uint32_t n_rows;
+        struct trace_row_range *passing;         /* heap: of strings that are to be forgotten */
+        size_t n_passing, passing_capacity;
 };
 
 /*
@@ -70,6 +72,15 @@ int trace_dictionary_append_new(struct trace_dictionary *d, enum trace_table tab
 /* The same for the table STRINGS. */
 int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                 uint32_t *ret_id);
+
+/*
+ * trace_dictionary_pass_string() - the id of a string that is not looked up; not empty
+ * A new one is kept until trace_dictionary_forget_passed() after it was encoded, and takes 8 bytes from then
+ * on; whether it comes again is not known then.  Returns as the above.
+ */
+int trace_dictionary_pass_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
+                                 uint32_t *ret_id);
+void trace_dictionary_forget_passed(struct trace_dictionary *d);
 
 /*
  * The same for texts of which a program can make any number: they leave half of the room for other

@@ -121,6 +121,8 @@ static int put_chunk(struct import_events *e, struct error *err)
         if (header.n_items == 0)
                 return 0;
         r = trace_writer_put_tables(e->writer, e->dictionary, err);
+        if (r == 0)
+                trace_dictionary_forget_passed(e->dictionary);
         return r < 0 ? r : trace_writer_put(e->writer, header, e->body.data, e->body.used_bytes, err);
 }
 

@@ -63,6 +63,16 @@ static bool is_recent(const struct import_rows *rows, const struct import_recent
                text_view_equal(trace_dictionary_text(rows->dictionary, recent->id), text);
 }
 
+/* Whether the strings may become more; if not, the text is counted as lost. */
+static bool has_room(struct import_rows *rows, uint32_t file, struct text_view text)
+{
+        if (rows->n_string_bytes + text.n_bytes <= STRING_BYTES_MAX &&
+            trace_dictionary_count(rows->dictionary, TRACE_TABLE_STRINGS) < STRINGS_MAX)
+                return true;
+        import_rows_lose(rows, file, "text beyond the memory for texts", 1);
+        return false;
+}
+
 int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_view text, uint32_t *ret_id,
                            struct error *err)
 {
@@ -80,11 +90,9 @@ int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_
                 *ret_id = recent->id;
                 return 0;
         }
-        n_before = trace_dictionary_count(d, TRACE_TABLE_STRINGS);
-        if (rows->n_string_bytes + text.n_bytes > STRING_BYTES_MAX || n_before >= STRINGS_MAX) {
-                import_rows_lose(rows, file, "text beyond the memory for texts", 1);
+        if (!has_room(rows, file, text))
                 return 0;
-        }
+        n_before = trace_dictionary_count(d, TRACE_TABLE_STRINGS);
         r = trace_dictionary_add_string(d, text.bytes, text.n_bytes, ret_id);
         if (r < 0)
                 return out_of_memory(r, err);
@@ -92,6 +100,28 @@ int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_
                 rows->n_string_bytes += text.n_bytes;
         ends.id = *ret_id;
         *recent = ends;
+        return 0;
+}
+
+int import_rows_add_device_text(struct import_rows *rows, uint32_t file, struct text_view text,
+                                uint32_t *ret_id, struct error *err)
+{
+        struct trace_dictionary *d = rows->dictionary;
+        uint32_t n_before = trace_dictionary_count(d, TRACE_TABLE_STRINGS);
+        int r;
+
+        *ret_id = 0;
+        if (text.n_bytes == 0 || !has_room(rows, file, text))
+                return 0;
+        r = rows->n_device_texts < IMPORT_DEVICE_TEXTS_KEPT
+                    ? trace_dictionary_add_string(d, text.bytes, text.n_bytes, ret_id)
+                    : trace_dictionary_pass_string(d, text.bytes, text.n_bytes, ret_id);
+        if (r < 0)
+                return out_of_memory(r, err);
+        if (trace_dictionary_count(d, TRACE_TABLE_STRINGS) > n_before) {
+                rows->n_string_bytes += text.n_bytes;
+                rows->n_device_texts++;
+        }
         return 0;
 }
 

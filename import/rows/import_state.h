@@ -93,6 +93,12 @@ struct import_recent_string {
 
 #define IMPORT_RECENT_STRINGS 1024
 
+/*
+ * So many texts of work on devices stay in memory, to be found again.  Where there are more, hardly any comes
+ * twice: further ones are forgotten once they are in the trace.
+ */
+#define IMPORT_DEVICE_TEXTS_KEPT (UINT32_C(1) << 12)
+
 /* One of several keys of a span. */
 struct import_listed_key {
         struct import_key key;
@@ -106,6 +112,7 @@ struct import_rows {
         /* Rows of the recording, and of imports into it before this one. */
         uint32_t n_processes_before, n_strings_before, n_imports_before;
         uint64_t n_string_bytes;
+        uint64_t n_device_texts; /* different ones, as far as they are known */
         struct import_recent_location recent_locations[IMPORT_RECENT_LOCATIONS];
         struct import_recent_string recent_strings[IMPORT_RECENT_STRINGS];
         uint32_t last_located; /* no location has a name (string) after this one */
@@ -169,6 +176,10 @@ int import_rows_name_of(struct import_rows *rows, const struct import_place *tra
 /* As import_rows_string(), of a file (index + 1). */
 int import_rows_add_string(struct import_rows *rows, uint32_t file, struct text_view text, uint32_t *ret_id,
                            struct error *err);
+
+/* The same for the text of work on a device, whose id is used for that alone. */
+int import_rows_add_device_text(struct import_rows *rows, uint32_t file, struct text_view text,
+                                uint32_t *ret_id, struct error *err);
 
 /* Each key of a span, in their order.  @at: 0 before the first.  Returns false at the end. */
 bool import_rows_next_key(const struct import_rows *rows, struct import_key keys, uint32_t *at,

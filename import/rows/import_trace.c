@@ -384,8 +384,8 @@ static int find_string(struct import_rows *rows, const struct import_record *rec
                 return 0;
         r = find_text(rows, record->text, &text, err);
         return r < 0 ? r
-                     : import_rows_add_string(rows, rows->tracks[record->track - 1].file, text, ret_string,
-                                              err);
+                     : import_rows_add_device_text(rows, rows->tracks[record->track - 1].file, text,
+                                                   ret_string, err);
 }
 
 static int put_on_device(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,

@@ -164,6 +164,40 @@ START_TEST(test_append_then_add)
 }
 END_TEST
 
+/* Strings that are taken away are not found, and all others are, whether they were hashed before or not. */
+START_LOOP_TEST(test_emptied_strings, 0, 2)
+{
+        const uint32_t n = 1000;
+        struct intern t;
+        char text[32];
+
+        intern_init(&t, 0, 0);
+        for (uint32_t i = 1; i <= n; i++) {
+                int n_bytes = snprintf(text, sizeof(text), "text %u", i);
+
+                if (i < n / 4 || _i == 1)
+                        ck_assert_uint_eq(add(&t, text, (size_t)n_bytes, 1), i);
+                else
+                        ck_assert_int_eq(intern_append(&t, text, (size_t)n_bytes), 0);
+        }
+        intern_empty(&t, n / 4, n / 2);
+        intern_empty(&t, 1, 0);
+        for (uint32_t i = 1; i <= n; i++) {
+                int n_bytes = snprintf(text, sizeof(text), "text %u", i);
+                bool is_gone = i >= n / 4 && i < n / 4 + n / 2;
+
+                expect_string(&t, i, text, is_gone ? 0 : (size_t)n_bytes);
+                if (is_gone)
+                        ck_assert_uint_eq(intern_find(&t, text, (size_t)n_bytes), 0);
+                else
+                        ck_assert_uint_eq(add(&t, text, (size_t)n_bytes, 0), i);
+        }
+        ck_assert_uint_eq(add(&t, "text 400", 8, 1), n + 1);
+        ck_assert_uint_eq(intern_find(&t, "text 400", 8), n + 1);
+        intern_deinit(&t);
+}
+END_TEST
+
 START_TEST(test_limit)
 {
         struct intern t;

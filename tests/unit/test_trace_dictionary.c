@@ -10,6 +10,7 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -630,6 +631,53 @@ START_TEST(test_written_rows_are_forgotten)
                 const struct trace_process *row = trace_dictionary_row(&to, TRACE_TABLE_PROCESSES, i);
 
                 ck_assert_uint_eq(row->pid, 7 * i);
+        }
+        trace_dictionary_deinit(&from);
+        trace_dictionary_deinit(&to);
+}
+END_TEST
+
+/* Strings that pass through: a reader has all of them, the writer only the others, before and after. */
+START_TEST(test_passing_strings)
+{
+        const struct intern *strings;
+        struct trace_dictionary from, to;
+        uint32_t id, known, n_kept = 0;
+        char text[64];
+
+        trace_dictionary_init(&from, 0);
+        trace_dictionary_init(&to, 0);
+        strings = &from.tables[TRACE_TABLE_STRINGS - TRACE_TABLE_FIRST];
+        ck_assert_int_eq(trace_dictionary_add_string(&from, "known", 5, &known), 0);
+        for (uint32_t i = 2; i <= 1000; i++) {
+                int n_bytes = snprintf(text, sizeof(text), "text %u", i);
+
+                if (i % 70 == 0)
+                        ck_assert_int_eq(trace_dictionary_add_string(&from, text, (size_t)n_bytes, &id), 0);
+                else
+                        ck_assert_int_eq(trace_dictionary_pass_string(&from, text, (size_t)n_bytes, &id), 0);
+                n_kept += i % 70 == 0;
+                ck_assert_uint_eq(id, i);
+                ck_assert_int_eq(trace_dictionary_pass_string(&from, "known", 5, &id), 0);
+                ck_assert_uint_eq(id, known);
+                if (i % 100 == 0) {
+                        send_all(&from, &to);
+                        trace_dictionary_forget_passed(&from);
+                        ck_assert_uint_le(strings->items_used_bytes, 5 + 8 * n_kept);
+                }
+        }
+        ck_assert_uint_eq(trace_dictionary_count_new(&from), 0);
+        for (uint32_t i = 2; i <= 1000; i++) {
+                int n_bytes = snprintf(text, sizeof(text), "text %u", i);
+
+                ck_assert(text_view_equal(trace_dictionary_text(&to, i),
+                                          (struct text_view){ text, (size_t)n_bytes }));
+                if (i % 70 == 0) {
+                        ck_assert(text_view_equal(trace_dictionary_text(&from, i),
+                                                  (struct text_view){ text, (size_t)n_bytes }));
+                        ck_assert_int_eq(trace_dictionary_add_string(&from, text, (size_t)n_bytes, &id), 0);
+                        ck_assert_uint_eq(id, i);
+                }
         }
         trace_dictionary_deinit(&from);
         trace_dictionary_deinit(&to);
