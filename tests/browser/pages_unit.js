@@ -231,6 +231,30 @@ test('a colour that a program gave a zone stands out from the page, and is its o
         assert.ok(nShifted > 12, String(nShifted));
 });
 
+test('a text that does not fit ends with an ellipsis within its room, whatever its letters', () => {
+        const cutToWidth = inPages('cutToWidth');
+        const wide = { W: 10, i: 2, '…': 9 };
+        const context = { font: 'made up', measureText: (text) => ({ width: [...text].reduce((sum, one) => sum + wide[one], 0) }) };
+
+        for (const text of ['W'.repeat(30), 'i'.repeat(30), 'W'.repeat(15) + 'i'.repeat(30), 'i'.repeat(30) + 'W'.repeat(15)])
+                for (let room = 25; room < 420; room += 7) {
+                        const cut = cutToWidth(context, text, room);
+
+                        assert.ok(context.measureText(cut).width <= room, `${cut} in ${room}`);
+                        assert.ok(cut === text || /^[Wi]+…$/.test(cut), cut);
+                        assert.strictEqual(cut === text, context.measureText(text).width <= room);
+                }
+});
+
+test('threads that share a name are told apart by their numbers', () => {
+        const thread = (id, name) => ({ id, handle: 't' + id, process: 1, tid: 70 + id, name, is_fiber: false });
+        const model = inPages('(document) => new TraceModel(document)')({ threads: [thread(1, 'main'), thread(2, 'python3'),
+                thread(3, 'python3'), thread(4, ''), thread(5, '')] });
+
+        assert.deepStrictEqual([1, 2, 3, 4, 6].map((id) => model.threadName(id)), ['main', 'python3 72', 'python3 73', '74', 'thread 6']);
+        assert.strictEqual(model.stateName((3 << 28 | 3) >>> 0), 'runnable, woken by python3 73');
+});
+
 test('a model with missing parts is taken as empty', () => {
         assert.strictEqual(inPages('new TraceModel({}).tracks.length'), 0);
         assert.strictEqual(inPages('new TraceModel({}).locationName(7)'), 'zone 7');

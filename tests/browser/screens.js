@@ -267,7 +267,8 @@ test('heat map: a cell by its color and by keyboard, the longest instances of a 
                 const colorAt = (cell) => page.value(`(() => {
                         const { canvas, options: { grid } } = ${chart};
                         const width = (canvas.clientWidth - 65) / grid.nColumns;
-                        const x = 64 + (Math.floor(${cell} / grid.nRows) + 0.4) * width, y = (${cell} % grid.nRows) * 7 + 3;
+                        const x = 64 + (Math.floor(${cell} / grid.nRows) + 0.4) * width;
+                        const y = (${cell} % grid.nRows + 0.4) * ${chart}.cellHeight();
                         const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
                         context.drawImage(canvas, -x * devicePixelRatio, -y * devicePixelRatio);
                         const pixel = context.getImageData(0, 0, 1, 1).data;

@@ -80,6 +80,20 @@ function withNames(model, words) {
         });
 }
 
+/**
+ * One line about all that an answer lacks, so that the answer stays in sight.
+ * @param {string[]} warnings
+ */
+export function doubtsOf(warnings) {
+        if (warnings.length < 2)
+                return warnings.length === 0 ? null : el('p', { class: 'doubt' }, warnings[0]);
+        return el('details', { class: 'doubt' }, el('summary', {}, `${warnings.length} things are missing or doubtful`),
+                  el('ul', {}, warnings.map((words) => el('li', {}, words))));
+}
+
+/** A fact of more letters has the room of several. */
+const LONG_FACT = 20;
+
 /** One part of a screen, which has an answer of its own. */
 class AnswerPart {
         /**
@@ -310,8 +324,12 @@ export class AnswerScreen {
         facts(answer, keys) {
                 const known = keys.filter((key) => isThere(answer[key]));
 
-                return el('dl', { class: 'fact-list' }, ...known.map((key) => el('div', {},
-                        el('dt', {}, answerTitleOf(key)), el('dd', {}, answerCell(answerTypeOf(key), answer[key])))));
+                return el('dl', { class: 'fact-list' }, ...known.map((key) => {
+                        const words = answerCell(answerTypeOf(key), answer[key]);
+
+                        return el('div', { class: words.length > LONG_FACT ? 'wide' : undefined }, el('dt', {}, answerTitleOf(key)),
+                                  el('dd', {}, words));
+                }));
         }
 
         /**

@@ -13,6 +13,7 @@ import { isDarkPage, nameColorOf, themeColors } from './colors.js';
 import { el } from './dom.js';
 import { flameLayout, flamePath } from './flame_layout.js';
 import { formatShare, isNumber } from './format.js';
+import { cutToWidth } from './text_width.js';
 
 /**
  * @typedef {import('./answers.js').CallNode} CallNode
@@ -146,7 +147,7 @@ export class FlameGraph {
                         context.beginPath();
                         context.rect(x, y, width - 3, FLAME_ROW_PX);
                         context.clip();
-                        context.fillText(this.labelOf(box), x + 4, y + FLAME_ROW_PX / 2);
+                        context.fillText(cutToWidth(context, this.labelOf(box), width - 6), x + 4, y + FLAME_ROW_PX / 2);
                         context.restore();
                 }
                 context.globalAlpha = 1;

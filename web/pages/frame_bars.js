@@ -22,7 +22,8 @@ import { lowerBound } from './lanes.js';
  * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
-const FRAME_BARS_WIDTH = 1000;
+/** Before the chart is on the page; the most for which bars are asked for. */
+const [FRAME_BARS_WIDTH, FRAME_BARS_WIDTH_MAX] = [1000, 4000];
 const FRAME_BARS_HEIGHT = 110;
 
 export class FrameBars {
@@ -46,6 +47,8 @@ export class FrameBars {
                                   this.canvas, this.words);
                 this.canvas.addEventListener('pointermove', (event) => this.hover(event));
                 this.canvas.addEventListener('click', (event) => this.click(event));
+                this.width = FRAME_BARS_WIDTH;
+                new ResizeObserver(() => this.draw()).observe(this.element);
                 this.fetch();
         }
 
@@ -56,7 +59,7 @@ export class FrameBars {
                 if (!lane)
                         return;
                 try {
-                        const lanes = await this.viewer.source.lanes([lane.id], from, to, bucketOf((to - from) / FRAME_BARS_WIDTH));
+                        const lanes = await this.viewer.source.lanes([lane.id], from, to, bucketOf((to - from) / FRAME_BARS_WIDTH_MAX));
                         const items = lanes.get(lane.id);
 
                         this.items = items && !items.isPoints ? items : null;
@@ -68,7 +71,7 @@ export class FrameBars {
 
         /** @param {number} ns */
         x(ns) {
-                return (ns - this.range.from) / (this.range.to - this.range.from) * FRAME_BARS_WIDTH;
+                return (ns - this.range.from) / (this.range.to - this.range.from) * this.width;
         }
 
         draw() {
@@ -79,7 +82,8 @@ export class FrameBars {
                 const colors = themeColors();
                 let most = isFinite(budget) ? budget : 1;
 
-                canvas.width = FRAME_BARS_WIDTH * scale;
+                this.width = canvas.clientWidth || FRAME_BARS_WIDTH;
+                canvas.width = this.width * scale;
                 canvas.height = FRAME_BARS_HEIGHT * scale;
                 if (!context || !items)
                         return;
@@ -102,7 +106,7 @@ export class FrameBars {
                 if (!isFinite(budget))
                         return;
                 context.fillStyle = colors.text;
-                context.fillRect(0, FRAME_BARS_HEIGHT - height(budget), FRAME_BARS_WIDTH, 1);
+                context.fillRect(0, FRAME_BARS_HEIGHT - height(budget), this.width, 1);
                 context.font = '11px system-ui, sans-serif';
                 context.fillText(`late above ${formatDuration(budget)}`, 4, Math.max(12, FRAME_BARS_HEIGHT - height(budget) - 4));
         }
@@ -112,7 +116,7 @@ export class FrameBars {
                 const box = this.canvas.getBoundingClientRect();
                 const { items, range } = this;
                 const ns = range.from + (event.clientX - box.left) / box.width * (range.to - range.from);
-                const near = (range.to - range.from) / FRAME_BARS_WIDTH;
+                const near = (range.to - range.from) / this.width;
 
                 for (let i = items ? Math.max(0, lowerBound(items.begin, ns + near, 0, items.n) - 2) : 0; items && i < items.n; i++)
                         if (ns <= items.end[i] + near)

@@ -5,8 +5,8 @@
  *
  * Way of the data:  TraceModel -> [ghost_lanes] -> timeline_rows, timeline_labels
  *
- * All call stacks would be higher than a screen.  The threads with the most samples share a room of LANES_MAX lanes, from
- * the function on in which the thread's call stacks part: those around it, such as main, say nothing.
+ * All call stacks would be higher than a screen.  The threads with the most samples share a room of LANES_MAX lanes, each by
+ * its part of the samples, from the function on in which its call stacks part: those around it, such as main, say nothing.
  */
 
 /**
@@ -61,10 +61,14 @@ function chooseGhosts(model) {
         const tracks = model.tracks.map((track) => ({ track, lanes: track.group ? [] : ghostsOf(track) }))
                 .filter(({ lanes }) => lanes.length > 0).sort((a, b) => samplesOf(b.track) - samplesOf(a.track))
                 .slice(0, LANES_MAX / TRACK_LEAST);
-        const n = Math.min(TRACK_MOST, Math.floor(LANES_MAX / tracks.length));
+        const all = tracks.reduce((sum, { track }) => sum + samplesOf(track), 0);
+        const more = LANES_MAX - TRACK_LEAST * tracks.length;
+        /** @param {TrackOfModel} track */
+        const roomOf = (track) => Math.min(TRACK_MOST, TRACK_LEAST +
+                Math.floor(more * (all > 0 ? samplesOf(track) / all : 1 / tracks.length)));
 
         return new Map(tracks.map(({ track, lanes }) => [track.id, { nAll: lanes.length,
-                lanes: new Set(fromWhereTheyPart(lanes, n).map((lane) => lane.id)) }]));
+                lanes: new Set(fromWhereTheyPart(lanes, roomOf(track)).map((lane) => lane.id)) }]));
 }
 
 /**

@@ -18,8 +18,10 @@ import { formatDuration, formatTime } from './format.js';
  *     onChoose: (first: number, last: number) => void, onOpen: () => void }} HeatChartOptions  cells from 0
  */
 
-const CELL_HEIGHT_PX = 7;
-const CELL_WIDTH_MAX_PX = 48;
+/** Cells grow with the window; the rest of the screen, with what follows, has SCREEN_REST_PX. */
+const [CELL_HEIGHT_LEAST_PX, CELL_HEIGHT_MAX_PX] = [7, 16];
+const SCREEN_REST_PX = 260;
+const CELL_WIDTH_MAX_PX = 96;
 const AXIS_LEFT_PX = 64;
 const AXIS_FOOT_PX = 22;
 
@@ -68,6 +70,12 @@ export class HeatChart {
                 return el('div', { class: 'heat-legend muted' }, bar, ` up to ${this.options.format(this.most)}`);
         }
 
+        cellHeight() {
+                const { nRows } = this.options.grid;
+
+                return Math.max(CELL_HEIGHT_LEAST_PX, Math.min(CELL_HEIGHT_MAX_PX, Math.floor((innerHeight - SCREEN_REST_PX) / nRows)));
+        }
+
         cellWidth() {
                 const { nColumns } = this.options.grid;
 
@@ -95,7 +103,7 @@ export class HeatChart {
         draw() {
                 const { grid, name, chosen } = this.options;
                 const width = this.cellWidth(), ratio = devicePixelRatio || 1;
-                const widthPx = AXIS_LEFT_PX + width * grid.nColumns + 1, heightPx = CELL_HEIGHT_PX * grid.nRows + AXIS_FOOT_PX;
+                const widthPx = AXIS_LEFT_PX + width * grid.nColumns + 1, heightPx = this.cellHeight() * grid.nRows + AXIS_FOOT_PX;
                 const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
                 const colors = themeColors(), isDark = isDarkPage();
 
@@ -106,7 +114,7 @@ export class HeatChart {
                 this.canvas.setAttribute('aria-label', `${name}; at the cursor: ${this.wordsOf(this.cursor)}`);
                 context.setTransform(ratio, 0, 0, ratio, 0, 0);
                 context.fillStyle = colors.surface;
-                context.fillRect(AXIS_LEFT_PX, 0, width * grid.nColumns, CELL_HEIGHT_PX * grid.nRows);
+                context.fillRect(AXIS_LEFT_PX, 0, width * grid.nColumns, this.cellHeight() * grid.nRows);
                 for (let cell = 0; cell < grid.values.length; cell++) {
                         if (grid.values[cell] === 0)
                                 continue;
@@ -123,9 +131,10 @@ export class HeatChart {
         /** @param {CanvasRenderingContext2D} context @param {number} cell @param {number} width */
         fillCell(context, cell, width) {
                 const { nRows } = this.options.grid;
+                const height = this.cellHeight();
 
-                context.fillRect(AXIS_LEFT_PX + Math.floor(cell / nRows) * width, (cell % nRows) * CELL_HEIGHT_PX,
-                                 Math.max(1, width - (width > 3 ? 1 : 0)), CELL_HEIGHT_PX - 1);
+                context.fillRect(AXIS_LEFT_PX + Math.floor(cell / nRows) * width, (cell % nRows) * height,
+                                 Math.max(1, width - (width > 3 ? 1 : 0)), height - 1);
         }
 
         /** @param {CanvasRenderingContext2D} context @param {[number, number]} chosen @param {number} width @param {string} color */
@@ -146,10 +155,10 @@ export class HeatChart {
                 context.font = '11px system-ui, sans-serif';
                 context.textBaseline = 'top';
                 for (let row = 0; row < grid.nRows; row += 10)
-                        context.fillText(`+${formatDuration(row * grid.row_ns)}`, 2, row * CELL_HEIGHT_PX);
+                        context.fillText(`+${formatDuration(row * grid.row_ns)}`, 2, row * this.cellHeight());
                 for (let column = 0; column < grid.nColumns; column += everyColumns)
                         context.fillText(formatTime(this.timeOf(column * grid.nRows), grid.row_ns * grid.nRows),
-                                         AXIS_LEFT_PX + column * width, CELL_HEIGHT_PX * grid.nRows + 5);
+                                         AXIS_LEFT_PX + column * width, this.cellHeight() * grid.nRows + 5);
         }
 
         /** @param {PointerEvent} event  -1 = none */
@@ -157,7 +166,7 @@ export class HeatChart {
                 const box = this.canvas.getBoundingClientRect();
                 const { nRows, nColumns } = this.options.grid;
                 const column = Math.floor((event.clientX - box.left - AXIS_LEFT_PX) / this.cellWidth());
-                const row = Math.floor((event.clientY - box.top) / CELL_HEIGHT_PX);
+                const row = Math.floor((event.clientY - box.top) / this.cellHeight());
 
                 return column >= 0 && column < nColumns && row >= 0 && row < nRows ? column * nRows + row : -1;
         }

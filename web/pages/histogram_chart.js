@@ -13,7 +13,8 @@ import { themeColors } from './colors.js';
 import { el } from './dom.js';
 import { formatCount, formatDuration, formatShare, parseDuration, roundStep } from './format.js';
 
-const HISTOGRAM_WIDTH = 760;
+/** Before the chart is on the page, and the most. */
+const [HISTOGRAM_WIDTH, HISTOGRAM_WIDTH_MAX] = [760, 1800];
 const HISTOGRAM_HEIGHT = 180;
 const HISTOGRAM_FOOT = 22;
 const HISTOGRAM_LEFT = 62;
@@ -127,7 +128,7 @@ export class HistogramChart {
                 this.isShare = options.over !== undefined;
                 this.selected = options.selected ?? null;
                 this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { tabindex: '0', role: 'img' }));
-                this.canvas.style.width = `${this.width}px`;
+                this.canvas.style.maxWidth = `${options.width ?? HISTOGRAM_WIDTH_MAX}px`;
                 this.canvas.style.height = `${HISTOGRAM_HEIGHT}px`;
                 this.words = el('p', { class: 'muted', role: 'status' });
                 this.element = el('div', { class: 'histogram' }, options.isPicture ? null : this.tools(), this.canvas,
@@ -138,6 +139,7 @@ export class HistogramChart {
                         this.canvas.addEventListener('keydown', (event) => this.key(event));
                 }
                 this.draw();
+                new ResizeObserver(() => this.draw()).observe(this.element);
         }
 
         tools() {
@@ -183,6 +185,7 @@ export class HistogramChart {
                 const scale = window.devicePixelRatio || 1;
                 const axes = this.axes();
 
+                this.width = this.canvas.clientWidth || this.options.width || HISTOGRAM_WIDTH;
                 this.canvas.width = this.width * scale;
                 this.canvas.height = HISTOGRAM_HEIGHT * scale;
                 const context = this.canvas.getContext('2d');

@@ -30,6 +30,12 @@ export const STATE_WAITING = 2;
 export const STATE_RUNNABLE = 3;
 export const STATE_PREEMPTED = 4;
 
+/** @param {ThreadOfModel[]} threads */
+function sharedNamesOf(threads) {
+        const seen = new Set();
+        return new Set(threads.map(({ name }) => name).filter((name) => name !== '' && (seen.has(name) || !seen.add(name))));
+}
+
 export class TraceModel {
         /** @param {ModelDocument} document as it came: what is missing or no such thing is taken as empty */
         constructor(document) {
@@ -68,6 +74,8 @@ export class TraceModel {
                                 this.tracksByThread.set(track.thread, track);
                         }
                 }
+                /** @type {Set<string>} names of several threads, which need their numbers */
+                this.sharedNames = sharedNamesOf(this.threads);
                 this.rankDevices();
                 this.rankThreads();
                 groupProcesses(this.processes, this.tracks, this.duration_ns);
@@ -106,7 +114,10 @@ export class TraceModel {
         /** @param {number} id */
         threadName(id) {
                 const thread = this.threadsById.get(id);
-                return thread ? thread.name || String(thread.tid) : 'thread ' + id;
+                if (!thread) {
+                        return 'thread ' + id;
+                }
+                return !thread.name ? String(thread.tid) : this.sharedNames.has(thread.name) ? thread.name + ' ' + thread.tid : thread.name;
         }
 
         /** @param {number} id */

@@ -14,7 +14,8 @@ import { formatValue } from './format.js';
  * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
-const PLOT_WIDTH = 1000;
+/** Before a plot is on the page; the most for which values are asked for. */
+const [PLOT_WIDTH, PLOT_WIDTH_MAX] = [1000, 4000];
 const PLOT_HEIGHT = 90;
 const PLOTS_MAX = 40;
 
@@ -36,7 +37,7 @@ export class PlotPane {
                 if (shown === this.shown || this.tracks.length === 0 || to <= from)
                         return;
                 this.shown = shown;
-                const bucket = Math.max(0, Math.floor(Math.log2((to - from) / PLOT_WIDTH)));
+                const bucket = Math.max(0, Math.floor(Math.log2((to - from) / PLOT_WIDTH_MAX)));
                 const lanes = await this.viewer.source.lanes(this.tracks.map((track) => track.lanes[0].id), from, to, bucket);
 
                 if (this.shown === shown)
@@ -61,7 +62,7 @@ export class PlotPane {
                         : `smallest ${formatValue(least, track.unit)}, largest ${formatValue(most, track.unit)}, ` +
                           `last ${formatValue(items.last[n - 1], track.unit)}`);
 
-                drawPlot(canvas, items, n, { from, to, least, most });
+                new ResizeObserver(() => drawPlot(canvas, items, n, { from, to, least, most })).observe(words);
                 canvas.addEventListener('click', (event) => {
                         const box = canvas.getBoundingClientRect();
 
@@ -82,16 +83,16 @@ export class PlotPane {
 function drawPlot(canvas, items, n, area) {
         const scale = window.devicePixelRatio || 1;
         const context = canvas.getContext('2d');
+        const width = canvas.parentElement?.clientWidth || PLOT_WIDTH;
         const tall = area.most > area.least ? area.most - area.least : 1;
         /** @param {number} ns */
-        const x = (ns) => (ns - area.from) / (area.to - area.from) * PLOT_WIDTH;
+        const x = (ns) => (ns - area.from) / (area.to - area.from) * width;
         /** @param {number} value */
         const y = (value) => PLOT_HEIGHT - 4 - (value - area.least) / tall * (PLOT_HEIGHT - 8);
 
-        canvas.width = PLOT_WIDTH * scale;
+        canvas.width = width * scale;
         canvas.height = PLOT_HEIGHT * scale;
         canvas.style.width = '100%';
-        canvas.style.maxWidth = `${PLOT_WIDTH}px`;
         canvas.style.height = `${PLOT_HEIGHT}px`;
         if (!context || n === 0)
                 return;

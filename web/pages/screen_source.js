@@ -3,7 +3,7 @@
  * screen_source.js - a function: its source files and its instructions side by side, with the share of each
  */
 
-import { AnswerScreen, filterOf } from './answer_screen.js';
+import { AnswerScreen, doubtsOf, filterOf } from './answer_screen.js';
 import { answerRows } from './answers.js';
 import { isThere } from './data_table.js';
 import { button, el } from './dom.js';
@@ -73,8 +73,7 @@ export class SourceScreen extends AnswerScreen {
                 requestAnimationFrame(() => right.showHottest());
                 return [
                         answer.why_no_code ? el('p', { class: 'doubt' }, answer.why_no_code) : null,
-                        ...answer.warnings.filter((words) => !answer.why_no_code || !words.includes(answer.why_no_code))
-                                .map((words) => el('p', { class: 'doubt' }, words)),
+                        doubtsOf(answer.warnings.filter((words) => !answer.why_no_code || !words.includes(answer.why_no_code))),
                         el('div', { class: 'side-by-side' },
                            el('div', { class: 'listing-side' }, el('div', { class: 'data-tools' }, el('h3', {}, 'Source'),
                                    files.length > 0 ? this.fileList : null, files.length > 0

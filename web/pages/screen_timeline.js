@@ -129,7 +129,8 @@ export class TimelineScreen {
                            button('Show all', () => this.showRange(...viewer.bounds()), { title: 'Home' }),
                            this.crumbs.element,
                            this.ghosts.button, this.arrows.button, this.measureButton, this.pathButton, this.idleButton,
-                           this.notes.button, this.save.button, this.part, this.tracks.element, this.zonePaint.element, this.arrows.note,
+                           this.notes.button, this.save.button, this.part,
+                           el('span', { class: 'timeline-order' }, this.tracks.element, this.zonePaint.element), this.arrows.note,
                            this.note),
                         answerLine(viewer), legendLine(viewer), this.notes.list,
                         el('div', { class: 'timeline-body' }, el('div', { class: 'timeline-main' }, this.overview.element, this.scroll),
@@ -267,7 +268,7 @@ export class TimelineScreen {
                          model: this.viewer.model, cache: this.cache, zonePaint: this.zonePaint,
                          search: this.search.matches, budgets: this.budgets, highlight: this.highlight(),
                          causes: this.causes.best(this.from, this.to), lack: this.causes.lack,
-                         bucketLog2: bucketOf((this.to - this.from) / width) };
+                         bucketLog2: bucketOf((this.to - this.from) / width), named: [] };
         }
 
         /** The part of a zone's histogram that is selected on the screen Zones. */

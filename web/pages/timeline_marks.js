@@ -5,6 +5,8 @@
  * Way of the data:  timeline_paint, timeline_path, timeline_wakes, timeline_launches -> [timeline_marks] -> a canvas
  */
 
+import { widthOfText } from './text_width.js';
+
 /** @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame */
 
 /**
@@ -21,9 +23,8 @@ export function paintName(frame, words, x, y, isToTheLeft = false) {
 
         context.font = `11px ${colors.sans || 'sans-serif'}`;
         context.textBaseline = 'middle';
-        const width = context.measureText(short).width;
-        const wanted = isToTheLeft || x + width + 4 > frame.width ? x - width - 4 : x;
-        const left = Math.max(2, wanted);
+        const width = widthOfText(context, short);
+        const left = Math.max(2, isToTheLeft ? x - width - 4 : Math.min(x, frame.width - width - 4));
 
         context.fillStyle = colors.background;
         context.fillRect(left - 2, y - 7, width + 4, 14);

@@ -98,7 +98,8 @@ export class TimelineOverview {
                 const left = Math.max(0, from / duration_ns * width);
                 const right = Math.min(width, to / duration_ns * width);
                 context.fillStyle = colors.selection;
-                context.fillRect(left, 0, Math.max(2, right - left), OVERVIEW_PX);
+                if (right - left < width)
+                        context.fillRect(left, 0, Math.max(2, right - left), OVERVIEW_PX);
                 context.strokeStyle = colors.accent;
                 context.lineWidth = 1.5;
                 context.strokeRect(left + 0.75, 0.75, Math.max(2, right - left) - 1.5, OVERVIEW_PX - 1.5);

@@ -12,6 +12,7 @@ import { nameColorOf, pixelOfColor } from './colors.js';
 import { formatCount, formatDuration, formatPlural, formatShare, formatTime, formatValue, roundStep } from './format.js';
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
+import { cutToWidth, widthOfText } from './text_width.js';
 import { paintHatch, paintHatchedWords, paintName } from './timeline_marks.js';
 import { cpusOf, meanAfter, partsOfParallel } from './timeline_parallel.js';
 import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
@@ -30,8 +31,8 @@ import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
 export const AXIS_PX = 26;
 const LABEL_LEAST_PX = 22;
-/** About how wide a letter of a label is. */
-const LETTER_PX = 6.2;
+/** No letter of a label is narrower in the mean. */
+const LETTER_LEAST_PX = 4;
 /** Kinds of lanes of which at least one name can be read. */
 const NAMED_KINDS = ['zones', 'ghosts', 'device'];
 /** Boxes that are no farther from each other stand side by side. */
@@ -61,6 +62,7 @@ const LABEL_HEIGHT_LEAST_PX = 10;
  * @property {FrameBudgets} budgets
  * @property {import('./box_row.js').BoxRow|null} boxes  null: boxes are painted one by one, as for a file
  * @property {number} bucketLog2
+ * @property {{ y: number, left: number, right: number }[]} named  where names of arrows stand already
  */
 
 /** @param {TimelineFrame} frame @param {number} ns */
@@ -174,6 +176,8 @@ function paintLane(frame, row) {
 }
 
 const UNRECORDED_WORDS = 'other programs, not recorded';
+/** On a busy machine most of a CPU's lane is hatched: it is no louder than what the program did. */
+const HATCH_ALPHA = 0.5;
 
 /**
  * Slanted lines where no recorded thread had a CPU while one was ready to run there.  Between the longer stretches of a
@@ -198,7 +202,9 @@ function paintUnrecorded(frame, items, y, height) {
                         context.fillRect(left, y + height - tall * 0.5, 1, tall * 0.5);
                         continue;
                 }
+                context.globalAlpha = HATCH_ALPHA;
                 paintHatch(frame, { left, y: y + height - tall, width: right - left, height: tall }, colors.preempted);
+                context.globalAlpha = 1;
                 context.fillStyle = colors.text;
                 if (items.count[i] === 1 && right - left > 6.2 * UNRECORDED_WORDS.length + 16)
                         paintName(frame, UNRECORDED_WORDS, Math.max(0, left) + 6, y + height / 2);
@@ -458,7 +464,7 @@ class RunNames {
 
                 if (to - from > widest.width)
                         this.widest = { left: from, width: to - from, words: nItems === 1 ? name : words };
-                if (!isNamed || words.length * LETTER_PX + 8 > to - from)
+                if (!isNamed || words.length * LETTER_LEAST_PX + 8 > to - from || widthOfText(frame.context, words) + 8 > to - from)
                         return;
                 this.labels.push({ ink, words, left: from, right: to, height: nItems === nBoxes ? height : height * 0.8 });
                 this.isNamed = true;
@@ -501,8 +507,7 @@ export function paintLabel(context, text, left, right, y, height) {
 
         if (room < 12 || text === '')
                 return;
-        const shown = text.length * LETTER_PX <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / LETTER_PX) - 1))}…`;
-        context.fillText(shown, left + 4, y + height / 2 + 0.5, room + 4);
+        context.fillText(cutToWidth(context, text, room), left + 4, y + height / 2 + 0.5, room + 4);
 }
 
 /**
@@ -541,12 +546,10 @@ function paintStateName(frame, name, x, y, room) {
         const { context } = frame;
         const short = name.replace('waiting: ', '');
 
-        if (short.length * 5 > room)
+        if (widthOfText(context, short) > room)
                 return;
         context.fillStyle = frame.colors.muted;
-        context.font = `9.5px ${frame.colors.sans || 'sans-serif'}`;
         context.fillText(short, x, y);
-        context.font = `11.5px ${frame.colors.sans || 'sans-serif'}`;
 }
 
 /**
@@ -712,7 +715,6 @@ function paintLoadLegend(frame, y) {
                                  : [{ color: 'runnable', words: 'could run' }])];
         let x = 4;
 
-        context.font = `10.5px ${colors.sans || 'sans-serif'}`;
         for (const { color, words } of entries) {
                 context.fillStyle = colors[color];
                 context.fillRect(x, y - 4, 9, 9);
@@ -721,7 +723,6 @@ function paintLoadLegend(frame, y) {
                 x += context.measureText(words).width + 24;
         }
         paintLabel(context, mix ? causes.note : frame.lack, x - 4, frame.width, y - 1, 2);
-        context.font = `11.5px ${colors.sans || 'sans-serif'}`;
 }
 
 /** @param {TimelineFrame} frame @param {{ from: number, to: number, isSelected: boolean }} range */
@@ -743,7 +744,8 @@ export function paintAxis(frame, range) {
                 context.fillStyle = colors.line;
                 context.fillRect(x, AXIS_PX - 5, 1, 5);
                 context.fillStyle = colors.muted;
-                context.fillText(formatTime(at, step), x + 4, AXIS_PX / 2 - 1);
+                if (x + 4 + widthOfText(context, formatTime(at, step)) < frame.width)
+                        context.fillText(formatTime(at, step), x + 4, AXIS_PX / 2 - 1);
         }
         context.fillStyle = colors.line;
         context.fillRect(0, AXIS_PX - 1, frame.width, 1);

@@ -8,7 +8,7 @@
  * has it, so that a link shows it again.
  */
 
-import { wordsOf } from './answer_screen.js';
+import { doubtsOf, wordsOf } from './answer_screen.js';
 import { nameColorOf } from './colors.js';
 import { DataTable } from './data_table.js';
 import { button, el } from './dom.js';
@@ -235,7 +235,7 @@ export class TimelinePath {
                 const left = answer.slowest && answer.slowest.left_out > 0 ? answer.slowest.left_out : 0;
 
                 return [el('p', { class: 'headline' }, answer.answer),
-                        ...(answer.warnings ?? []).map((/** @type {string} */ text) => el('p', { class: 'muted' }, text)),
+                        doubtsOf(answer.warnings ?? []),
                         left > 0 ? el('p', { class: 'muted' }, `without ${formatPlural(left, 'shorter part')} of the path`) : null,
                         el('ul', { class: 'path-legend', 'aria-label': 'what the line shows' },
                            el('li', {}, el('span', { class: 'path-sign run' }), 'ran, in the color of the function'),

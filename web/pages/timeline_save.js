@@ -164,7 +164,7 @@ function paintNames(frame, rows) {
                 context.fillStyle = colors.grid;
                 context.fillRect(0, y + row.height - 1, width, 1);
                 context.fillStyle = colors.text;
-                context.font = `${row.kind === 'group' ? '600 ' : ''}12.5px ${colors.sans || 'sans-serif'}`;
+                context.font = `${row.kind === 'group' ? '600 ' : ''}12px ${colors.sans || 'sans-serif'}`;
                 paintLabel(context, row.title, 2 + indent, width, y, Math.min(row.height, 22));
         }
         context.fillStyle = colors.surface;

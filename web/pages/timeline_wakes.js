@@ -6,6 +6,7 @@
  */
 
 import { STATE_PREEMPTED, STATE_RUNNABLE, STATE_RUNNING } from './model.js';
+import { widthOfText } from './text_width.js';
 import { paintName } from './timeline_marks.js';
 import { AXIS_PX, xOfTime } from './timeline_paint.js';
 
@@ -152,7 +153,13 @@ function paintMark(frame, x, y, way, name) {
                 context.lineTo(x + 5, y - (step + 5) * way);
         }
         context.stroke();
-        paintName(frame, name, x + 9, y - 9 * way);
+        const place = { y: y - 9 * way, left: x + 9, right: x + 13 + widthOfText(context, name) };
+
+        /* Many arrows end at one edge: a name over another one could not be read. */
+        if (frame.named.some((one) => one.y === place.y && one.left < place.right && one.right > place.left))
+                return;
+        frame.named.push(place);
+        paintName(frame, name, place.left, place.y);
 }
 
 /**
