@@ -241,7 +241,7 @@ test('a text that does not fit ends with an ellipsis within its room, whatever i
                         const cut = cutToWidth(context, text, room);
 
                         assert.ok(context.measureText(cut).width <= room, `${cut} in ${room}`);
-                        assert.ok(cut === text || /^[Wi]+…$/.test(cut), cut);
+                        assert.ok(cut === text || /^[Wi]{2,}…$/.test(cut) || (cut === '' && room < 29), `${cut} in ${room}`);
                         assert.strictEqual(cut === text, context.measureText(text).width <= room);
                 }
 });

@@ -34,7 +34,7 @@ import { TimelineSave } from './timeline_save.js';
 import { TimelineSearch } from './timeline_search.js';
 import { TimelineTouch } from './timeline_touch.js';
 import { TimelineTracks } from './timeline_tracks.js';
-import { wakeUpAt, wakeUpOf } from './timeline_wakes.js';
+import { paintMarkNames, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { wordsWithSelf } from './timeline_words.js';
 import { WaitQuestions } from './wait_facts.js';
 import { WaitTip } from './wait_tip.js';
@@ -315,7 +315,7 @@ export class TimelineScreen {
         paint(frame, rows) {
                 [() => paintGrid(frame), () => paintRows(frame, rows), () => this.path.paint(frame), () => this.arrows.paint(frame, rows),
                  () => paintAxis(frame, this.viewer.range()), () => paintNotes(frame, this.notes.notes),
-                 () => this.paintMarks(frame)].forEach((paint) => this.attempt(paint));
+                 () => this.paintMarks(frame), () => paintMarkNames(frame)].forEach((paint) => this.attempt(paint));
         }
 
         /**

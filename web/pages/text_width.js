@@ -28,7 +28,7 @@ export function widthOfText(context, text) {
 }
 
 /**
- * The text, or as much of its begin as there is room for.
+ * The text, or as much of its begin as there is room for; nothing if that is fewer than two letters.
  * @param {CanvasRenderingContext2D} context
  * @param {string} text
  * @param {number} room  CSS pixels
@@ -39,9 +39,11 @@ export function cutToWidth(context, text, room) {
         if (width <= room)
                 return text;
         for (let n = Math.floor(text.length * room / width); ; n--) {
-                const cut = `${text.slice(0, Math.max(1, n))}…`;
+                if (n < 2)
+                        return '';
+                const cut = `${text.slice(0, n)}…`;
 
-                if (n <= 1 || widthOfText(context, cut) <= room)
+                if (widthOfText(context, cut) <= room)
                         return cut;
         }
 }

@@ -62,7 +62,7 @@ const LABEL_HEIGHT_LEAST_PX = 10;
  * @property {FrameBudgets} budgets
  * @property {import('./box_row.js').BoxRow|null} boxes  null: boxes are painted one by one, as for a file
  * @property {number} bucketLog2
- * @property {{ y: number, left: number, right: number }[]} named  where names of arrows stand already
+ * @property {{ name: string, y: number, left: number, right: number }[]} named  names of arrows that go on at an edge
  */
 
 /** @param {TimelineFrame} frame @param {number} ns */
@@ -424,7 +424,6 @@ class RunNames {
         addNamed(left, right, words, ink) {
                 this.end();
                 this.labels.push({ ink, words, left: Math.max(0, left), right: Math.min(this.frame.width, right), height: this.height });
-                this.isNamed = true;
         }
 
         /**
@@ -467,7 +466,6 @@ class RunNames {
                 if (!isNamed || words.length * LETTER_LEAST_PX + 8 > to - from || widthOfText(frame.context, words) + 8 > to - from)
                         return;
                 this.labels.push({ ink, words, left: from, right: to, height: nItems === nBoxes ? height : height * 0.8 });
-                this.isNamed = true;
         }
 
         /** @param {boolean} namesWidest  if no box has a name */
@@ -477,7 +475,7 @@ class RunNames {
                 this.end();
                 for (const { ink, words, left, right, height } of this.labels) {
                         context.fillStyle = ink;
-                        paintLabel(context, words, left, right, this.y, height);
+                        this.isNamed = paintLabel(context, words, left, right, this.y, height) || this.isNamed;
                 }
                 if (namesWidest)
                         this.nameWidest();
@@ -501,13 +499,16 @@ class RunNames {
  * @param {number} right
  * @param {number} y
  * @param {number} height
+ * @returns {boolean} whether there was room for some of it
  */
 export function paintLabel(context, text, left, right, y, height) {
         const room = right - left - 7;
 
-        if (room < 12 || text === '')
-                return;
-        context.fillText(cutToWidth(context, text, room), left + 4, y + height / 2 + 0.5, room + 4);
+        const shown = room < 12 ? '' : cutToWidth(context, text, room);
+
+        if (shown !== '')
+                context.fillText(shown, left + 4, y + height / 2 + 0.5);
+        return shown !== '';
 }
 
 /**

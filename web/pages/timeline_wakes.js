@@ -153,13 +153,20 @@ function paintMark(frame, x, y, way, name) {
                 context.lineTo(x + 5, y - (step + 5) * way);
         }
         context.stroke();
-        const place = { y: y - 9 * way, left: x + 9, right: x + 13 + widthOfText(context, name) };
+        const place = { name, y: y - 9 * way, left: x + 9, right: x + 13 + widthOfText(context, name) };
 
         /* Many arrows end at one edge: a name over another one could not be read. */
-        if (frame.named.some((one) => one.y === place.y && one.left < place.right && one.right > place.left))
-                return;
-        frame.named.push(place);
-        paintName(frame, name, place.left, place.y);
+        if (!frame.named.some((one) => one.y === place.y && one.left < place.right && one.right > place.left))
+                frame.named.push(place);
+}
+
+/**
+ * The names at the edges, over all arrows.
+ * @param {TimelineFrame} frame
+ */
+export function paintMarkNames(frame) {
+        for (const { name, left, y } of frame.named)
+                paintName(frame, name, left, y);
 }
 
 /**
