@@ -129,6 +129,31 @@ test('the first hit is the first one in the view', async () => {
         });
 });
 
+test('the hit is shown before all hits are counted', async () => {
+        await withPage('', async (page) => {
+                const expected = hitsOf(['zones'], isItem);
+                await page.value(`(() => {
+                        const { source } = hyprofViewer;
+                        const search = source.search.bind(source);
+                        const released = new Promise((resolve) => { globalThis.release = resolve; });
+                        source.search = async (request) => {
+                                if (request.wantsCounts)
+                                        await released;
+                                return search(request);
+                        };
+                })()`);
+                await search(page, 'item_');
+                for (const [begin, lane] of expected.slice(0, 2)) {
+                        await page.press('Enter');
+                        await page.until(`(({ chosen }) => chosen && chosen.begin === ${begin} &&
+                                chosen.lane.lane.id === ${lane})(${timeline})`);
+                        assert.strictEqual(await page.text(hits), '');
+                }
+                await page.value('release()');
+                await page.untilText(hits, new RegExp('^2 of ' + expected.length + '$'));
+        });
+});
+
 test('threads, messages, functions of ghost zones, frames, plots and files are found', async () => {
         const ofFunction = hitsOf(['ghosts'], (kind, what) => game.functionNames[what] === 'simulate');
         const ofFile = hitsOf(['zones'], (kind, what) => what === 5);

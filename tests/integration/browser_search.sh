@@ -3,7 +3,7 @@
 # The search of the timeline in a browser: every hit once, in the order of time; a server and a file find the same
 set -eu
 . tests/tap.sh
-plan 8
+plan 9
 need node chromium
 . tests/browser/run_node.sh
 

@@ -162,23 +162,39 @@ export class TimelineSearch {
                 const isNext = direction === 'next';
                 const at = Math.ceil(from.at);
                 const isCounted = !this.counts || this.viewer.model.isLive || from !== this.place;
-                const reply = await this.viewer.source.search({ text: this.text, at, rank: from.rank, direction, wantsCounts: isCounted });
+                const question = { text: this.text, at, rank: from.rank, direction };
+                const { found } = await this.viewer.source.search({ ...question, wantsCounts: false });
                 const track = isNext ? this.trackAfter({ ...from, at }) : this.trackBefore({ ...from, at });
-                const { found } = reply;
+                const isTrack = track && (!found || (isNext ? track.at <= found.begin_ns : track.at > found.begin_ns));
 
                 if (asked !== this.nAsked)
                         return true;
-                if (isCounted)
-                        this.counts = reply;
-                if (track && (!found || (isNext ? track.at <= found.begin_ns : track.at > found.begin_ns))) {
-                        const place = this.placeOfTrack(track);
+                /* The hits of a large trace take a while to count: the hit is shown before that. */
+                this.number = isCounted ? 0 : this.number + (isNext ? 1 : -1);
+                if (isTrack)
+                        this.showTrack(track);
+                else if (found)
+                        await this.showItem(found);
+                if (isCounted) {
+                        const reply = await this.viewer.source.search({ ...question, wantsCounts: true });
 
-                        this.number = isCounted ? this.numberOf(place, itemsBefore(reply, isNext)) : this.number + (isNext ? 1 : -1);
-                        this.showTrack(track, place);
-                } else if (found) {
-                        await this.showItem(found, isCounted ? reply.n_before ?? 0 : null, isNext ? 1 : -1);
+                        if (asked !== this.nAsked)
+                                return true;
+                        this.counts = reply;
+                        if (isTrack)
+                                this.number = this.numberOf(this.placeOfTrack(track), itemsBefore(reply, isNext));
+                        else if (found)
+                                this.number = this.numberOf(this.placeOfItem(found), reply.n_before ?? 0);
+                        this.say();
                 }
+                if (isTrack)
+                        this.viewer.announce(`${track.title}, ${this.words()}`);
                 return Boolean(track || found);
+        }
+
+        /** @param {FoundHit} found @returns {HitPlace} */
+        placeOfItem(found) {
+                return { at: found.begin_ns, nTracks: this.tracks.filter((one) => one.at === found.begin_ns).length, rank: found.rank };
         }
 
         /** @param {TrackHit} hit @returns {HitPlace} */
@@ -208,18 +224,10 @@ export class TimelineSearch {
                 return nBefore + this.tracks.filter((one) => one.at < place.at).length + place.nTracks + place.rank;
         }
 
-        /**
-         * @param {FoundHit} found
-         * @param {number|null} nBefore  items that begin before it; null if it follows the last one
-         * @param {1|-1} step
-         */
-        async showItem(found, nBefore, step) {
-                const place = { at: found.begin_ns, nTracks: this.tracks.filter((one) => one.at === found.begin_ns).length,
-                                rank: found.rank };
-
-                this.number = nBefore === null ? this.number + step : this.numberOf(place, nBefore);
+        /** @param {FoundHit} found */
+        async showItem(found) {
                 await this.goToItem(found);
-                this.isShown(place);
+                this.isShown(this.placeOfItem(found));
         }
 
         /** @param {FoundHit} found */
@@ -270,11 +278,10 @@ export class TimelineSearch {
                         timeline.showRange(first - length * 0.1, first + length * 0.9);
         }
 
-        /** @param {TrackHit} hit @param {HitPlace} place */
-        showTrack(hit, place) {
+        /** @param {TrackHit} hit */
+        showTrack(hit) {
                 this.goToTrack(hit.track);
-                this.isShown(place);
-                this.viewer.announce(`${hit.title}, ${this.words()}`);
+                this.isShown(this.placeOfTrack(hit));
         }
 
         /** @param {HitPlace} place */
@@ -293,7 +300,7 @@ export class TimelineSearch {
                 const n = (this.counts.n_hits ?? 0) + this.tracks.length;
                 const least = this.counts.is_least ? 'at least ' : '';
 
-                return this.place ? `${formatCount(this.number)} of ${least}${formatCount(n)}` : n === 0 ? 'no hits'
+                return this.place && this.number > 0 ? `${formatCount(this.number)} of ${least}${formatCount(n)}` : n === 0 ? 'no hits'
                         : least + formatPlural(n, 'hit');
         }
 
@@ -370,14 +377,14 @@ export class TimelineSearch {
         /** @param {TrackHit} hit */
         async chooseTrack(hit) {
                 const asked = ++this.nAsked;
-                const place = this.placeOfTrack(hit);
                 const reply = await this.viewer.source.search({ text: this.text, at: hit.at, direction: 'next', wantsCounts: true });
 
                 if (asked !== this.nAsked)
                         return;
                 this.counts = reply;
-                this.number = this.numberOf(place, itemsBefore(reply, true));
-                this.showTrack(hit, place);
+                this.number = this.numberOf(this.placeOfTrack(hit), itemsBefore(reply, true));
+                this.showTrack(hit);
+                this.viewer.announce(`${hit.title}, ${this.words()}`);
         }
 
         /**
@@ -400,7 +407,8 @@ export class TimelineSearch {
                 if (asked !== this.nAsked || !reply.found)
                         return;
                 this.counts = reply;
-                await this.showItem(reply.found, reply.n_before ?? 0, 1);
+                this.number = this.numberOf(this.placeOfItem(reply.found), reply.n_before ?? 0);
+                await this.showItem(reply.found);
         }
 }
 
