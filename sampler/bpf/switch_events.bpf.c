@@ -15,11 +15,10 @@
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/bpf/switch_machine.h"
 
-#define CGROUP_LEVELS_MAX 16
-#define PID_LEVELS_MAX    32 /* MAX_PID_NS_LEVEL of the kernel's */
-#define KEY_WORDS         24 /* of the user stack; their hash identifies a place */
-#define PF_KTHREAD        0x00200000
-#define TASK_DEAD_BITS    0xb0
+#define PID_LEVELS_MAX 32 /* MAX_PID_NS_LEVEL of the kernel's */
+#define KEY_WORDS      24 /* of the user stack; their hash identifies a place */
+#define PF_KTHREAD     0x00200000
+#define TASK_DEAD_BITS 0xb0
 
 struct kernfs_node {
         __u64 id;
@@ -30,6 +29,7 @@ struct cgroup;
 struct cgroup_subsys_state {
         struct cgroup *cgroup;
         struct cgroup_subsys_state *parent;
+        __u64 serial_nr;
 } KERNEL_STRUCT;
 
 struct cgroup {
@@ -167,61 +167,7 @@ struct {
 
 char license_name[] SEC("license") = "Dual MIT/GPL";
 
-/* ---- whose --------------------------------------------------------------------------------------------- */
-
-/*
- * Called if a task's cgroup is deeper than the wanted one, or if the depth of the wanted one is unknown.
- * The pointers are read by calls, which is slow but rare.  For direct loads, the verifier would look
- * through all types of the kernel at each pointer.  The function is not static and takes a number instead
- * of a pointer, so it is verified once and not at each call.
- */
-__attribute__((noinline)) int is_below_cgroup(__u64 parent_avma)
-{
-        const struct cgroup_subsys_state *css = (const struct cgroup_subsys_state *)parent_avma;
-
-        for (int i = 0; i < CGROUP_LEVELS_MAX && css; i++) {
-                if (BPF_CORE_READ(css, cgroup, kn, id) == scope.cgroup_id)
-                        return 1;
-                css = BPF_CORE_READ(css, parent);
-        }
-        return 0;
-}
-
-static __always_inline bool is_in_cgroup(struct task_struct *task)
-{
-        struct cgroup *cgroup = task->cgroups->dfl_cgrp;
-
-        if (cgroup->kn->id == scope.cgroup_id) {
-                scope.cgroup_level = cgroup->level;
-                return true;
-        }
-        return cgroup->level > scope.cgroup_level &&
-               is_below_cgroup((__u64)BPF_CORE_READ(cgroup, self.parent)) != 0;
-}
-
-/* Not the idle task's. */
-static __always_inline bool switch_events_is_wanted(struct task_struct *task)
-{
-        __u32 pid;
-
-        if (task->pid == 0)
-                return false;
-        if (scope.filter == SWITCH_FILTER_NONE)
-                return true;
-        if (scope.filter == SWITCH_FILTER_CGROUP)
-                return is_in_cgroup(task);
-        pid = (__u32)task->tgid;
-        return bpf_map_lookup_elem(&processes, &pid) != NULL;
-}
-
-/* Both threads often belong to the same process, and then one look-up is enough. */
-static __always_inline bool is_other_wanted(struct task_struct *task, struct task_struct *known,
-                                            bool is_known_wanted)
-{
-        return scope.filter == SWITCH_FILTER_PROCESSES && task->tgid == known->tgid
-                       ? is_known_wanted
-                       : switch_events_is_wanted(task);
-}
+#include "sampler/bpf/wanted_tasks.h"
 
 /* ---- rings --------------------------------------------------------------------------------------------- */
 
@@ -603,10 +549,15 @@ int on_switch(__u64 *ctx)
         const struct pt_regs *regs;
         __u64 now_ns;
         __u32 state, n_bytes = sizeof(*record);
-        bool is_prev_wanted = switch_events_is_wanted(prev);
-        __u8 flags = is_prev_wanted ? SWITCH_FLAG_OUT : 0;
+        struct task_place prev_place, next_place;
+        bool is_prev_wanted;
+        __u8 flags;
 
-        if (is_other_wanted(next, prev, is_prev_wanted))
+        find_place(prev, &prev_place);
+        find_place(next, &next_place);
+        is_prev_wanted = switch_events_is_wanted(&prev_place);
+        flags = is_prev_wanted ? SWITCH_FLAG_OUT : 0;
+        if (is_other_wanted(&next_place, &prev_place, is_prev_wanted))
                 flags |= SWITCH_FLAG_IN;
         if (flags == 0 && !settings.idle)
                 return 0;
@@ -744,10 +695,13 @@ int on_thread(__u64 *ctx)
         struct task_struct *child = (struct task_struct *)ctx[1];
         struct switch_record_number *record;
         struct switch_ring_head *ring;
+        struct task_place place;
         __u32 own_tid;
 
-        if (child->tgid != parent->tgid || (own_tid = own_number_of(child)) == 0 ||
-            !switch_events_is_wanted(child))
+        if (child->tgid != parent->tgid || (own_tid = own_number_of(child)) == 0)
+                return 0;
+        find_place_slowly(child, &place);
+        if (!switch_events_is_wanted(&place))
                 return 0;
         ring = own_ring();
         if (!ring || ring->is_off)

@@ -156,6 +156,8 @@ struct switch_stack {
 
 enum switch_filter { SWITCH_FILTER_NONE, SWITCH_FILTER_CGROUP, SWITCH_FILTER_PROCESSES };
 
+#define SWITCH_SERIAL_UNKNOWN (~0ULL)
+
 /*
  * A variable of the program: it says whose switches are recorded, and is set before the program is
  * attached.
@@ -163,9 +165,13 @@ enum switch_filter { SWITCH_FILTER_NONE, SWITCH_FILTER_CGROUP, SWITCH_FILTER_PRO
 struct switch_scope {
         __u64 cgroup_id;
         __u32 filter; /* enum switch_filter */
-        /* depth of the cgroup; the program finds out when it meets a task of the cgroup */
+        /*
+         * Depth of the cgroup, and the kernel's number of it, which no other cgroup ever has.  The program
+         * finds them out when it meets a task of the cgroup.
+         */
         __s32 cgroup_level;
-        __u64 began_ns; /* a CPU that is idle at its first switch is so since then */
+        __u64 cgroup_serial; /* SWITCH_SERIAL_UNKNOWN = not yet */
+        __u64 began_ns;      /* a CPU that is idle at its first switch is so since then */
 };
 
 /* Constants of the program, set before it is loaded: the verifier knows their values. */

@@ -72,8 +72,10 @@ static __always_inline struct syscall_task *begin_syscalls(struct task_struct *t
 {
         struct syscall_state *state = syscall_state();
         struct syscall_task *at;
+        struct task_place place;
 
-        if (!state || !switch_events_is_wanted(task))
+        find_place_slowly(task, &place); /* once for each thread */
+        if (!state || !switch_events_is_wanted(&place))
                 return NULL;
         at = bpf_task_storage_get(&syscall_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
         if (at)

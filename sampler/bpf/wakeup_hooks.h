@@ -99,10 +99,13 @@ int on_waking(__u64 *ctx)
         struct switch_record_wakeup *record;
         struct switch_ring_head *ring;
         const struct pt_regs *regs;
+        struct task_place woken_place, waker_place;
         __u32 n_bytes = sizeof(*record);
         __u64 at;
 
-        if (!switch_events_is_wanted(woken))
+        find_place(woken, &woken_place);
+        find_place(waker, &waker_place);
+        if (!switch_events_is_wanted(&woken_place))
                 return 0;
         ring = own_ring();
         /* A thread that waits on a wanted CPU may be woken from any other. */
@@ -124,7 +127,8 @@ int on_waking(__u64 *ctx)
         if (is_interrupt(waker, regs, at) || does_interrupts(waker, record))
                 n_bytes += add_interrupt(ctx, ring, record, woken, at);
         else
-                n_bytes += add_waker(ctx, ring, record, regs, is_other_wanted(waker, woken, true));
+                n_bytes += add_waker(ctx, ring, record, regs,
+                                     is_other_wanted(&waker_place, &woken_place, true));
         record->head.n_bytes = n_bytes;
         commit(ring, settings.ring_bytes, n_bytes);
         return 0;

@@ -492,6 +492,7 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
         int r;
 
         s->scope.filter = everything ? SWITCH_FILTER_NONE : SWITCH_FILTER_PROCESSES;
+        s->scope.cgroup_serial = SWITCH_SERIAL_UNKNOWN;
         if (!everything && cgroup_fd >= 0) {
                 if (fstat(cgroup_fd, &cgroup) < 0)
                         return error_errno(err, "cgroup");
