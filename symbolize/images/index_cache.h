@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INDEX_CACHE_ENTRY_MIN (UINT64_C(1) << 20)   /* bytes: smaller ones are made again quickly */
+#define INDEX_CACHE_ENTRY_MIN (UINT64_C(1) << 17)   /* bytes: smaller ones are made again quickly */
 #define INDEX_CACHE_ENTRY_MAX (UINT64_C(512) << 20) /* of one entry */
 #define INDEX_CACHE_BYTES_MAX (UINT64_C(2) << 30)   /* of the folder: the oldest go first */
 

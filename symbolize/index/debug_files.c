@@ -130,6 +130,11 @@ static const struct debug_file *find_separate(struct debug_files *files)
         return files->separate.elf ? &files->separate : NULL;
 }
 
+bool debug_files_have_separate(struct debug_files *files)
+{
+        return find_separate(files) != NULL;
+}
+
 #define FIRST_PAGE(svma) ((svma) & ~(uint64_t)0xfff)
 
 /* Finds the code section of a file, which has the same size in an image and in its debug file. */

@@ -70,6 +70,9 @@ int debug_files_find_sections(struct debug_files *files, const struct debug_sect
  */
 bool debug_files_are_of_folder(const struct debug_files *files);
 
+/* True if the image has a separate debug file now. */
+bool debug_files_have_separate(struct debug_files *files);
+
 /* The supplementary file that dwz made (.gnu_debugaltlink, .debug_sup), or NULL; owned by @files. */
 const struct debug_sections *debug_files_find_supplement(struct debug_files *files);
 

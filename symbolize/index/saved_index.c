@@ -327,6 +327,11 @@ bool saved_index_open(struct saved_index *index, const struct elf_image *image, 
         return true;
 }
 
+bool saved_index_has_units(const struct saved_index *index)
+{
+        return index->n_items[SAVED_PART_UNITS] > 0;
+}
+
 /* How many of @n ascending starts are not above @svma; no branch depends on the result. */
 static uint32_t count_not_above(const struct saved_index *index, enum saved_part starts, uint32_t first,
                                 uint32_t n, uint64_t svma)

@@ -82,6 +82,9 @@ int saved_index_write(const struct saved_content *content, struct byte_buffer *o
 bool saved_index_open(struct saved_index *index, const struct elf_image *image, const uint8_t *bytes,
                       size_t n_bytes);
 
+/* False for an image without debug information: then only its functions were saved. */
+bool saved_index_has_units(const struct saved_index *index);
+
 bool saved_index_find_function(const struct saved_index *index, uint64_t svma,
                                struct saved_function *ret_function);
 

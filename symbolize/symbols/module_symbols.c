@@ -22,8 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNNAMED_BYTES     512 /* of a name; a module's longer one is cut */
-#define UNNAMED_END_BYTES 20  /* "+0x", 16 digits, NUL */
+#define LARGE_TABLE_MIN   16384 /* functions; to read and sort so many takes some 10 ms */
+#define UNNAMED_BYTES     512   /* of a name; a module's longer one is cut */
+#define UNNAMED_END_BYTES 20    /* "+0x", 16 digits, NUL */
 
 struct module_symbols {
         const struct elf_image *image;
@@ -80,6 +81,16 @@ static void set_mangling(struct module_symbols *module)
                 code_index_names(module->code)->mangling = mangling;
 }
 
+/* One without debug information is out of date once there is a file with it. */
+static bool open_saved(struct module_symbols *module, const struct module_symbols_options *options)
+{
+        module->is_saved =
+                options->index &&
+                saved_index_open(&module->saved, module->image, options->index, options->index_bytes) &&
+                (saved_index_has_units(&module->saved) || !debug_files_have_separate(module->files));
+        return module->is_saved;
+}
+
 int module_symbols_open(const struct elf_image *image, const struct module_symbols_options *options,
                         struct module_symbols **ret_module, struct error *err)
 {
@@ -91,13 +102,12 @@ int module_symbols_open(const struct elf_image *image, const struct module_symbo
         module->image = image;
         module->name = options->name;
         code_names_init(&module->symbol_names);
-        if (options->index && saved_index_open(&module->saved, image, options->index, options->index_bytes)) {
-                module->is_saved = true;
+        r = debug_files_open(image, options->path, options->search, &module->files, err);
+        if (r == 0 && open_saved(module, options)) {
                 *ret_module = module;
                 return 0;
         }
         (void)go_functions_open(&module->go, image);
-        r = debug_files_open(image, options->path, options->search, &module->files, err);
         if (r == 0)
                 r = symbol_table_load(&module->functions, module->files, &module->bounds, err);
         if (r < 0)
@@ -119,6 +129,11 @@ fail:
 bool module_symbols_is_saved(const struct module_symbols *module)
 {
         return module->is_saved;
+}
+
+bool module_symbols_has_large_table(const struct module_symbols *module)
+{
+        return module->functions.n_entries >= LARGE_TABLE_MIN && !debug_files_have_separate(module->files);
 }
 
 void module_symbols_close(struct module_symbols *module)

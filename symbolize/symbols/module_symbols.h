@@ -55,6 +55,12 @@ char *module_symbols_copy_name(const char *path, size_t n_bytes);
 /* Whether a saved index was opened; then there is nothing to save. */
 bool module_symbols_is_saved(const struct module_symbols *module);
 
+/*
+ * Whether to save it is worth its place though it has no lines: it names many functions, and no separate
+ * debug file was found.
+ */
+bool module_symbols_has_large_table(const struct module_symbols *module);
+
 /* NULL is fine. */
 void module_symbols_close(struct module_symbols *module);
 

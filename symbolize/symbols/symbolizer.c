@@ -394,7 +394,8 @@ static int resolve_image(struct symbolizer *s, struct group *group, const struct
         if (module_symbols_open(found->image, &options, &module, NULL) == 0) {
                 r = resolve_places(module, found->image, group, sink, err);
                 /* An entry that could not be used, such as an older version's, is replaced. */
-                if (r == 0 && is_cached && !module_symbols_is_saved(module) && group->finding.n_lines > 0)
+                if (r == 0 && is_cached && !module_symbols_is_saved(module) &&
+                    (group->finding.n_lines > 0 || module_symbols_has_large_table(module)))
                         r = save_index(s, module, found, sink, err);
                 module_symbols_close(module);
         }

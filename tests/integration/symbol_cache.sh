@@ -3,7 +3,7 @@
 # A kept index of symbols that another version of hyprof made is replaced, and one of this version is used
 set -eu
 . tests/tap.sh
-plan 10
+plan 17
 need python3
 need_sampling
 
@@ -54,3 +54,29 @@ holds "what the script writes is used" same "$kept" "$(files)"
 [ "$(versions 1)" = 1 ]
 holds "and with an index of another version" symbolized
 holds "this version's takes its place" same "$version" "$(versions)"
+
+# Nothing but the names of functions, but many of them, as the libraries of a distribution's compiler have.
+rm -f "$XDG_CACHE_HOME"/hyprof/*.index
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf ".globl small_%d\n.type small_%d, %%function\nsmall_%d: .byte 0, 0, 0, 0\n.size small_%d, 4\n", i, i, i, i
+        print ".section .note.GNU-stack" }' >"$TMPDIR/many.s"
+cat >"$TMPDIR/touch.c" <<'END'
+#include <stdlib.h>
+void touches_pages(void)
+{
+        volatile char *memory = malloc(8 << 20);
+
+        for (int i = 0; i < 8 << 20; i += 4096)
+                memory[i] = 1;
+}
+END
+printf 'void touches_pages(void);\nint main(void) { touches_pages(); }\n' >"$TMPDIR/main.c"
+(cd "$TMPDIR" && cc -shared -fPIC -O1 -s -o libmany.so touch.c many.s && cc -o main main.c -L. -lmany -Wl,-rpath,"$TMPDIR")
+holds "a program with a large stripped library is recorded" record plain --no-symbolize -e page-faults -c 1 "$TMPDIR/main"
+holds "it is symbolized" symbolized
+holds "the names of all of its functions are kept" grep -q small_19999 "$XDG_CACHE_HOME"/hyprof/*.index
+kept=$(files)
+named=$("$HYPROF" report --functions --json --limit 0 "$TMPDIR/copy.hyp")
+holds "its own are among those of the report" grep -q touches_pages <<<"$named"
+holds "it is symbolized again" symbolized
+holds "by the entry that was kept" same "$kept" "$(files)"
+holds "to the same names" same "$named" "$("$HYPROF" report --functions --json --limit 0 "$TMPDIR/copy.hyp")"

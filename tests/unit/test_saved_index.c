@@ -130,6 +130,49 @@ START_TEST(test_first_and_last_ids)
 }
 END_TEST
 
+/* True if the index was used, of a file that may have a debug file beside it. */
+static bool uses_saved(const struct elf_image *bare, const struct byte_buffer *index)
+{
+        const struct module_symbols_options options = { .path = built_files_path(&files, "bare.so"),
+                                                        .index = index->data,
+                                                        .index_bytes = index->used_bytes };
+        struct module_symbols *opened;
+        bool is_saved;
+
+        ck_assert_int_eq(module_symbols_open(bare, &options, &opened, NULL), 0);
+        is_saved = module_symbols_is_saved(opened);
+        module_symbols_close(opened);
+        return is_saved;
+}
+
+/* The functions of a stripped file are saved too, and used until its debug file is there. */
+START_TEST(test_stripped_file)
+{
+        struct byte_buffer index = { .data = NULL };
+        struct module_symbols *opened;
+        struct elf_image *bare;
+        int bare_fd;
+
+        ck_assert(built_files_run(&files, "objcopy --only-keep-debug program.so bare.debug && "
+                                          "objcopy -S --add-gnu-debuglink=bare.debug program.so bare.so && "
+                                          "mv bare.debug hidden"));
+        ck_assert_int_eq(regular_file_open(built_files_path(&files, "bare.so"), &bare_fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open(bare_fd, &bare, NULL), 0);
+        ck_assert_int_eq(
+                module_symbols_open(bare, &(struct module_symbols_options){ .path = NULL }, &opened, NULL),
+                0);
+        ck_assert_int_eq(module_symbols_save(opened, &index, NULL), 0);
+        ck_assert(!module_symbols_has_large_table(opened));
+        module_symbols_close(opened);
+        ck_assert(uses_saved(bare, &index));
+        ck_assert(built_files_run(&files, "mv hidden bare.debug"));
+        ck_assert(!uses_saved(bare, &index));
+        byte_buffer_deinit(&index);
+        elf_image_close(bare);
+        io_close(&bare_fd);
+}
+END_TEST
+
 /* How many addresses have this name. */
 static unsigned count_named(struct module_symbols *opened, const char *name)
 {
