@@ -156,6 +156,11 @@ static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
                                         { .name = "key", DELTA },
                                         { .name = "space", TO(OPTIONAL, STRINGS) },
                                         { .name = "text", DELTA, TO(OPTIONAL, STRINGS) } } },
+        [TRACE_OP_FLOW] = { "flow",
+                            3,
+                            { { .name = "space", TO(OPTIONAL, STRINGS) },
+                              { .name = "id", DELTA },
+                              { .name = "phase" } } },
 };
 
 const struct trace_op_schema *trace_op_schema_find(uint64_t op)

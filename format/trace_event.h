@@ -191,6 +191,11 @@ struct trace_event {
                         uint64_t lane;
                         uint64_t key, space, text; /* as in `device_span` */
                 } device_instant;
+                struct {
+                        uint64_t space; /* string: what kind of number the id is; 0 = not said */
+                        uint64_t id;
+                        uint64_t phase; /* enum trace_flow_phase */
+                } flow;                 /* work is handed over from here, or taken over */
         };
 };
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1  /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 10 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 11 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -139,18 +139,31 @@ enum trace_table {
         X(38, ZONES_GONE, "zones_gone")               \
         X(39, ZONE_KEY, "zone_key")                   \
         X(40, DEVICE_VALUE, "device_value")           \
-        X(41, DEVICE_INSTANT, "device_instant")
+        X(41, DEVICE_INSTANT, "device_instant")       \
+        X(42, FLOW, "flow")
 
-#define TRACE_OP_COUNT       42 /* ids below this are known */
-#define TRACE_OPERANDS_MAX   8  /* of one op */
-#define TRACE_OPERANDS_TOTAL 98 /* of all ops together */
-#define TRACE_COLUMN_OP      0  /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
+#define TRACE_OP_COUNT       43  /* ids below this are known */
+#define TRACE_OPERANDS_MAX   8   /* of one op */
+#define TRACE_OPERANDS_TOTAL 101 /* of all ops together */
+#define TRACE_COLUMN_OP      0   /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
 #define TRACE_COLUMN_TIME    1
 #define TRACE_COLUMNS_PER_OP 8
 
 enum trace_op {
 #define X(id, name, text) TRACE_OP_##name = (id),
         TRACE_OPS(X)
+#undef X
+};
+
+/* The phase of a FLOW: X(id, NAME) */
+#define TRACE_FLOW_PHASES(X) \
+        X(1, BEGIN)          \
+        X(2, STEP)           \
+        X(3, END)
+
+enum trace_flow_phase {
+#define X(id, name) TRACE_FLOW_##name = (id),
+        TRACE_FLOW_PHASES(X)
 #undef X
 };
 

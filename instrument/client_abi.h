@@ -34,7 +34,7 @@
 #define CLIENT_ABI_ADDRESS_PREFIX "@hyprof-" /* followed by the recorder's PID in decimal, a dash, any text */
 #define CLIENT_ABI_MAGIC          UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR          1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR          9
+#define CLIENT_ABI_MINOR          10
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
@@ -283,6 +283,10 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_MESSAGE_NAMED = 70,
         /* 1.8.  Argument: location whose name is the space; word 1: a key of the innermost open zone. */
         CLIENT_ABI_EVENT_ZONE_KEY = 71,
+        /* 1.10.  Argument: location whose name is the space; word 1: the number of a flow. */
+        CLIENT_ABI_EVENT_FLOW_BEGIN = 72,
+        CLIENT_ABI_EVENT_FLOW_STEP = 73,
+        CLIENT_ABI_EVENT_FLOW_END = 74,
 
         /* Argument: pool; words: address, bytes. */
         CLIENT_ABI_EVENT_MEMORY_ALLOC = 96,

@@ -90,7 +90,7 @@ static bool is_known(uint32_t event)
         if (event >= CLIENT_ABI_EVENT_NEW_TWO_WORDS)
                 return event <= CLIENT_ABI_EVENT_CODE_GONE;
         if (event >= CLIENT_ABI_EVENT_NEW_WORD)
-                return event <= CLIENT_ABI_EVENT_ZONE_KEY;
+                return event <= CLIENT_ABI_EVENT_FLOW_END;
         return event <= CLIENT_ABI_EVENT_PLOT_CONFIG;
 }
 

@@ -157,7 +157,8 @@ uint64_t client_settings_parse_spare_bytes(const char *text);
         X(device_instant)              \
         X(zone_key)                    \
         X(code_add_lines)              \
-        X(unrecorded)
+        X(unrecorded)                  \
+        X(flow)
 
 struct client_link_functions {
 #define X(name) __typeof__(hyprof_emit_##name) *(name);

@@ -123,6 +123,30 @@ static PyObject *frame_end(PyObject *module, PyObject *name)
         return bound_frame(name, hyprof_frame_end);
 }
 
+/* flow(phase, number, the name of its space or None) */
+static PyObject *flow(PyObject *module, PyObject *args)
+{
+        PyObject *number, *space;
+        int phase;
+        struct hyprof_location *name = NULL;
+        unsigned long long id;
+
+        (void)module;
+        if (!PyArg_ParseTuple(args, "iO!O:flow", &phase, &PyLong_Type, &number, &space))
+                return NULL;
+        if (space != Py_None && !PyUnicode_Check(space)) {
+                PyErr_SetString(PyExc_TypeError, "the space of a flow is a str, or nothing");
+                return NULL;
+        }
+        if (!HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
+                Py_RETURN_NONE;
+        id = PyLong_AsUnsignedLongLongMask(number);
+        if (space != Py_None)
+                name = call_site_find_name(space);
+        hyprof_emit_flow(name, id, (enum hyprof_flow_phase_)phase);
+        Py_RETURN_NONE;
+}
+
 /* plot_config(name, format, flags, color), kept for recordings that begin later */
 static PyObject *plot_config(PyObject *module, PyObject *args)
 {
@@ -231,6 +255,7 @@ static PyMethodDef methods[] = {
         { "frame", frame, METH_O, NULL },
         { "frame_begin", frame_begin, METH_O, NULL },
         { "frame_end", frame_end, METH_O, NULL },
+        { "flow", flow, METH_VARARGS, NULL },
         { "plot_config", plot_config, METH_VARARGS, NULL },
         { "memory_alloc", memory_alloc, METH_VARARGS, NULL },
         { "memory_free", memory_free, METH_VARARGS, NULL },

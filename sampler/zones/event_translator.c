@@ -669,6 +669,8 @@ static uint64_t op_of(uint32_t kind)
                 [CLIENT_ABI_EVENT_DEVICE_INSTANT] = TRACE_OP_DEVICE_INSTANT,
         };
 
+        if (kind >= CLIENT_ABI_EVENT_FLOW_BEGIN && kind <= CLIENT_ABI_EVENT_FLOW_END)
+                return TRACE_OP_FLOW;
         return kind < sizeof(ops) / sizeof(ops[0]) ? ops[kind] : 0;
 }
 
@@ -739,6 +741,7 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_MEMORY_ALLOC:
         case TRACE_OP_MEMORY_FREE:
         case TRACE_OP_MEMORY_DISCARD:
+        case TRACE_OP_ZONE_KEY:
                 return translate_named(t, region, from, event);
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
@@ -761,10 +764,10 @@ static int translate(struct event_translator *t, struct zone_region *region, con
                 return translate_device_value(t, region, from, event);
         case TRACE_OP_DEVICE_INSTANT:
                 return translate_instant(t, region, from, event);
-        case TRACE_OP_ZONE_KEY:
-                event->zone_key.key = from->value[0];
-                r = space_of(t, region, from->argument, &event->zone_key.space);
-                return r < 0 ? r : 1;
+        case TRACE_OP_FLOW:
+                r = translate_named(t, region, from, event);
+                event->flow.phase = from->kind - CLIENT_ABI_EVENT_FLOW_BEGIN + TRACE_FLOW_BEGIN;
+                return r;
         case TRACE_OP_ZONE_END:
         case TRACE_OP_WAKEUP:
         case TRACE_OP_STACK_COPY:

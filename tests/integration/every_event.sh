@@ -100,6 +100,9 @@ teller: zone_name level=1 name="outer of today"
 teller: zone_value value=-42 level=1
 teller: zone_key space=submission key=18364758544493064720 level=1
 teller: zone_color color=16711680 level=0
+teller: flow space=submission id=18364758544493064721 phase=1
+teller: flow space=0 id=3 phase=2
+teller: flow space=0 id=4 phase=3
 teller: zone_end
 teller: callstack stack=some
 teller: zone_begin location=stacked

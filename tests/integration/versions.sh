@@ -26,10 +26,10 @@ while read -r trace wanted; do
 done < <(grep -v '^#' "$table" | tr -s ' ')
 
 # ---- a newer minor version: events of an op and chunks of a kind that do not exist
-old=tests/golden/v1.10.hyp
+old=tests/golden/v1.11.hyp
 newer=$TMPDIR/newer.hyp
-read -r n_chunks n_events <<<"$("$BUILD/tools/newer_trace" $old "$newer" 1 11)"
-said="warning: $newer: trace version 1.11 of a newer hyprof, read as 1.10: $n_events events and $n_chunks chunks left out"
+read -r n_chunks n_events <<<"$("$BUILD/tools/newer_trace" $old "$newer" 1 12)"
+said="warning: $newer: trace version 1.12 of a newer hyprof, read as 1.11: $n_events events and $n_chunks chunks left out"
 says_it() { # command and options...: it succeeds, and has one line about this
         ends_with 0 "$HYPROF" "$@" </dev/null && same "hyprof: $said" "$(grep -F 'of a newer hyprof' "$TMPDIR/err")"
 }
@@ -48,7 +48,7 @@ holds "query" says_it query --sqlite "$TMPDIR/newer.db" "$newer"
 holds "top" says_it top "$newer"
 holds "an older one is not said to be newer" sh -c "\"$HYPROF\" report $old 2>&1 >/dev/null | grep -c 'of a newer hyprof' | grep -qx 0"
 holds "top of a pipe" sh -c "\"$HYPROF\" top - <\"$newer\" >\"$TMPDIR/out\" 2>\"$TMPDIR/err\""
-holds "says so too" grep -qF "trace version 1.11 of a newer hyprof, read as 1.10: $n_events events and $n_chunks chunks" "$TMPDIR/err"
+holds "says so too" grep -qF "trace version 1.12 of a newer hyprof, read as 1.11: $n_events events and $n_chunks chunks" "$TMPDIR/err"
 
 # The page's warnings, of a file and of a pipe.
 warnings_of() { # its standard input, argument of hyprof view
@@ -65,7 +65,7 @@ warnings_of() { # its standard input, argument of hyprof view
         wait "$pid" || true
         jq -r '.warnings[]' "$TMPDIR/model"
 }
-words='trace version 1.11 of a newer hyprof, read as 1.10: what is new in it is left out'
+words='trace version 1.12 of a newer hyprof, read as 1.11: what is new in it is left out'
 if command -v curl >/dev/null; then
         holds "the viewer says it" sh -c "printf '%s\n' \"\$1\" | grep -qF \"\$2\"" sh "$(warnings_of /dev/null "$newer")" "$words"
         holds "the viewer of a pipe says it" sh -c "printf '%s\n' \"\$1\" | grep -qF \"\$2\"" sh "$(warnings_of "$newer" -)" "$words"

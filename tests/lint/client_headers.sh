@@ -73,6 +73,15 @@ static void zones(int x)
         hyprof_zone_end(zone);
         zone = hyprof_zone_begin_callstack(hyprof_location_of("n", 1, "f", 1, "file", 4, 1, 0), 8);
         hyprof_zone_end(zone);
+        HYPROF_FLOW_BEGIN((uint64_t)x);
+        HYPROF_FLOW_STEP((uint64_t)x);
+        HYPROF_FLOW_END((uint64_t)x);
+        HYPROF_FLOW_BEGIN_OF("request", (uint64_t)x);
+        HYPROF_FLOW_STEP_OF("request", (uint64_t)x);
+        HYPROF_FLOW_END_OF("request", (uint64_t)x);
+        hyprof_flow_begin(&here, (uint64_t)x);
+        hyprof_flow_step(&here, (uint64_t)x);
+        hyprof_flow_end(HYPROF_NULL_, (uint64_t)x);
         hyprof_fiber_enter("fiber");
         hyprof_fiber_leave();
 }

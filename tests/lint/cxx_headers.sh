@@ -74,6 +74,10 @@ int use(int x)
         static struct hyprof_location frames = HYPROF_NAME("frames");
         hyprof::frame frame(&frames);
         hyprof::fiber fiber("fiber");
+        const hyprof::flow flow(7, &frames);
+        flow.begin();
+        flow.step();
+        flow.end();
         hyprof::device device("device", 1.0);
         zone.text("text");
         zone.text("text", 4);

@@ -362,6 +362,23 @@ static void add_eighth_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
+/* Additions of 1.11: a flow from thread to thread, within zones and outside. */
+static void add_ninth_events(struct trace_builder *b)
+{
+        uint32_t space = trace_builder_string(b, "correlation");
+
+        trace_builder_begin_run(b, WORKER_THREAD);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1310, ZONE_BEGIN, LOAD_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1311, FLOW, space, UINT64_MAX - 1, TRACE_FLOW_BEGIN);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1312, FLOW, 0, 5, TRACE_FLOW_BEGIN);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1313, ZONE_END, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1314, FLOW, space, UINT64_MAX - 1, TRACE_FLOW_STEP);
+        trace_builder_end_run(b);
+        trace_builder_begin_run(b, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1320, FLOW, space, UINT64_MAX - 1, TRACE_FLOW_END);
+        trace_builder_end_run(b);
+}
+
 /* Additions of 1.3: code that was kept, and the lines of code that was made. */
 static void add_fifth_rows(struct trace_builder *b)
 {
@@ -422,6 +439,7 @@ void small_trace_build(struct trace_builder *b)
         add_eighth_events(b);
         add_ninth_rows(b);
         add_tenth_rows(b);
+        add_ninth_events(b);
         trace_builder_flush(b);
         trace_builder_attachment_part(b, 3, 0,
                                       "\x7f"

@@ -268,6 +268,37 @@ START_TEST(test_devices)
 }
 END_TEST
 
+/* Flows come where zones are recorded, each with a time of its own, also outside of zones. */
+START_TEST(test_flows)
+{
+        static struct hyprof_location space = HYPROF_NAME("request");
+
+        ring_words_record(CLIENT_ABI_FAMILY_ZONES);
+        HYPROF_FLOW_BEGIN(UINT64_MAX);
+        hyprof_flow_step(&space, 7);
+        HYPROF_FLOW_END(0);
+        HYPROF_FLOW_STEP_OF("request", 7);
+        HYPROF_FLOW_END_OF("request", 8);
+        hyprof_emit_flow(NULL, 1, HYPROF_FLOW_PHASE_END_ + 1); /* no phase */
+        ring_words_drain();
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_FLOW_BEGIN, 0, UINT64_MAX);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_FLOW_STEP, space.id, 7);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_FLOW_END, 0, 0);
+        for (unsigned i = 0; i < 2; i++) {
+                const uint64_t *words = ring_words_next();
+
+                ck_assert_uint_eq(ring_words_event(words[0]), CLIENT_ABI_EVENT_FLOW_STEP + i);
+                ck_assert(is_named(ring_words_argument(words[0]), "request"));
+                ck_assert_uint_eq(words[1], 7 + i);
+        }
+        ring_words_expect_nothing();
+
+        ring_words_record(CLIENT_ABI_FAMILIES & ~CLIENT_ABI_FAMILY_ZONES);
+        HYPROF_FLOW_BEGIN(1);
+        ring_words_expect_nothing();
+}
+END_TEST
+
 /* The next event is a message with this text. */
 static void expect_message(const char *text)
 {

@@ -109,6 +109,10 @@ static const struct said said[] = {
         ONE(CLIENT_ABI_EVENT_THREAD_GROUP, 0, UINT64_MAX - 4),
         ONE(CLIENT_ABI_EVENT_DEVICE_ZONE_END, 25, 26),
         ONE(CLIENT_ABI_EVENT_MESSAGE_NAMED, 27, UINT64_C(2) << 32),
+        ONE(CLIENT_ABI_EVENT_ZONE_KEY, 28, 29),
+        ONE(CLIENT_ABI_EVENT_FLOW_BEGIN, 30, UINT64_MAX),
+        ONE(CLIENT_ABI_EVENT_FLOW_STEP, 0, 31),
+        ONE(CLIENT_ABI_EVENT_FLOW_END, CLIENT_ABI_ARG_MAX, 0),
         TWO(CLIENT_ABI_EVENT_MEMORY_ALLOC, 27, UINT64_C(0x7fff00000020), 4096),
         TWO(CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN, 28, 29, 30),
         TWO(CLIENT_ABI_EVENT_DEVICE_TIME, 31, 32, UINT64_MAX),
@@ -379,7 +383,7 @@ END_TEST
 /* Events of later versions: the payload, which looks like an event here, must go with its event. */
 START_TEST(test_later_events_are_stepped_over_whole)
 {
-        static const uint32_t later[] = { CLIENT_ABI_EVENT_ZONE_KEY + 1,       95,
+        static const uint32_t later[] = { CLIENT_ABI_EVENT_FLOW_END + 1,       95,
                                           CLIENT_ABI_EVENT_CODE_GONE + 1,      127,
                                           CLIENT_ABI_EVENT_DEVICE_INSTANT + 1, 255 };
         static const size_t n_words[] = { 1, 1, 2, 2, 2, 2 };

@@ -235,6 +235,8 @@ START_TEST(test_tracks_keys_and_values_of_devices)
         PUT_BYTES(DEVICE_VALUE, 12, device | UINT64_C(99) << 32, 1221, 4, 8); /* of a plot that is none */
         merged_program_put(&f, 13, CLIENT_ABI_EVENT_ZONE_BEGIN, (uint32_t)(kernel >> 32), 0, 0);
         merged_program_put(&f, 14, CLIENT_ABI_EVENT_ZONE_KEY, (uint32_t)(space >> 32), key, 0);
+        merged_program_put(&f, 15, CLIENT_ABI_EVENT_FLOW_STEP, (uint32_t)(space >> 32), key, 0);
+        merged_program_put(&f, 16, CLIENT_ABI_EVENT_FLOW_END, 0, 3, 0);
         merged_program_finish(&f);
 
         event = merged_program_get(&f, 1, 0, TRACE_OP_DEVICE_SPAN);
@@ -262,6 +264,15 @@ START_TEST(test_tracks_keys_and_values_of_devices)
         merged_program_expect_string(&f, (uint32_t)event->zone_key.space, "submission");
         ck_assert_uint_eq(event->zone_key.key, key);
         ck_assert_uint_eq(event->zone_key.level, 0);
+        event = merged_program_get(&f, 1, 6, TRACE_OP_FLOW);
+        merged_program_expect_string(&f, (uint32_t)event->flow.space, "submission");
+        ck_assert_uint_eq(event->flow.id, key);
+        ck_assert_uint_eq(event->flow.phase, TRACE_FLOW_STEP);
+        ck_assert_uint_eq(event->time_ns, f.start_ns + 15);
+        event = merged_program_get(&f, 1, 7, TRACE_OP_FLOW);
+        ck_assert_uint_eq(event->flow.space, 0);
+        ck_assert_uint_eq(event->flow.id, 3);
+        ck_assert_uint_eq(event->flow.phase, TRACE_FLOW_END);
 
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_DEVICE_CLOCKS), 1);
         clock = merged_program_row(&f, TRACE_TABLE_DEVICE_CLOCKS, 1);

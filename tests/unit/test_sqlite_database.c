@@ -84,10 +84,10 @@ START_TEST(small)
         small_trace_build(&b);
         write_database();
         expect("ok", "PRAGMA integrity_check");
-        expect("8", "SELECT count(*) FROM zones");
+        expect("9", "SELECT count(*) FROM zones");
         expect("3", "SELECT count(*) FROM zones WHERE NOT closed");
         expect("7", "SELECT count(*) FROM samples");
-        ck_assert_uint_eq(totals.n_zones, 8);
+        ck_assert_uint_eq(totals.n_zones, 9);
         ck_assert_uint_eq(totals.n_samples, 7);
         /* Bits of what has no place among signed numbers. */
         expect("-1", "SELECT min(weight) FROM samples");

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define WRITE_TO    "GOLDEN_TRACE_TO" /* names a file that is not there yet */
-#define NEWEST_DUMP "tests/golden/v1.10.dump"
+#define NEWEST_DUMP "tests/golden/v1.11.dump"
 
 static struct trace_builder b;
 
@@ -75,11 +75,11 @@ static void expect_equal_lines(const char *got, const char *wanted)
         }
 }
 
-static const char *const golden_versions[] = { "1.0", "1.1", "1.2", "1.3", "1.4", "1.5",
-                                               "1.6", "1.7", "1.8", "1.9", "1.10" };
+static const char *const golden_versions[] = { "1.0", "1.1", "1.2", "1.3", "1.4",  "1.5",
+                                               "1.6", "1.7", "1.8", "1.9", "1.10", "1.11" };
 
 /* loop test: the traces in tests/golden are never made again: what was written once can be read for ever */
-START_LOOP_TEST(test_golden_traces, 0, 11)
+START_LOOP_TEST(test_golden_traces, 0, 12)
 {
         struct error err = ERROR_NONE;
         char trace_path[40], dump_path[40];

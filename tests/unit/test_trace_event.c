@@ -166,6 +166,9 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(DEVICE_INSTANT, device_instant.key),
                 PLACE(DEVICE_INSTANT, device_instant.space),
                 PLACE(DEVICE_INSTANT, device_instant.text),
+                PLACE(FLOW, flow.space),
+                PLACE(FLOW, flow.id),
+                PLACE(FLOW, flow.phase),
         };
         size_t n_operands = 0;
 

@@ -40,6 +40,9 @@ static void say_zones(void)
         hyprof_zone_value(o, -42);
         hyprof_zone_key(o, &space, UINT64_C(0xfedcba9876543210));
         hyprof_zone_color(i, 0xff0000);
+        hyprof_flow_begin(&space, UINT64_C(0xfedcba9876543211));
+        HYPROF_FLOW_STEP(3);
+        HYPROF_FLOW_END(4);
         hyprof_zone_end(i);
         s = hyprof_zone_begin_callstack(&stacked, 8);
         hyprof_zone_end(s);

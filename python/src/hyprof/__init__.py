@@ -45,6 +45,9 @@ from hyprof._native import zone
 __all__ = [
     "Profiler",
     "app_info",
+    "flow_begin",
+    "flow_end",
+    "flow_step",
     "frame",
     "is_recording",
     "mark",
@@ -95,6 +98,25 @@ def plot(name: str, value: float) -> None:
 def frame(name: _Optional[str] = None) -> None:
     """A frame of the program ends and the next one begins; with a name, a frame of that name."""
     _native.frame(name)
+
+
+def flow_begin(number: int, space: _Optional[str] = None) -> None:
+    """This thread hands work over: the timeline has an arrow from here to where another zone takes it.
+
+    number: what tells the work from other work that is under way, such as a counter or id(); its lowest 64 bits count.
+    space: what kind of number that is; numbers of different spaces are different.
+    """
+    _native.flow(0, number, space)
+
+
+def flow_step(number: int, space: _Optional[str] = None) -> None:
+    """This thread takes the work over, and hands it on."""
+    _native.flow(1, number, space)
+
+
+def flow_end(number: int, space: _Optional[str] = None) -> None:
+    """This thread takes the work over, and the flow is over."""
+    _native.flow(2, number, space)
 
 
 def signpost(header: str, message: _Optional[object] = None) -> None:

@@ -44,6 +44,7 @@
 
 #include "device.h"
 #include "fiber.h"
+#include "flow.h"
 #include "location.h"
 #include "lock.h"
 #include "memory.h"

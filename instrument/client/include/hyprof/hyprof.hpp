@@ -361,6 +361,32 @@ class frame
         struct hyprof_location *const name_;
 };
 
+/* A flow, to be kept with the work that goes from thread to thread: see <hyprof/flow.h>.  16 bytes. */
+class flow
+{
+      public:
+        /* @space: static, as of HYPROF_NAME("request"), or from hyprof_name_of(); nullptr = none */
+        explicit flow(uint64_t id, struct hyprof_location *space = nullptr) noexcept : space_(space), id_(id)
+        {
+        }
+        void begin() const noexcept
+        {
+                hyprof_flow_begin(space_, id_);
+        }
+        void step() const noexcept
+        {
+                hyprof_flow_step(space_, id_);
+        }
+        void end() const noexcept
+        {
+                hyprof_flow_end(space_, id_);
+        }
+
+      private:
+        struct hyprof_location *space_;
+        uint64_t id_;
+};
+
 /* A queue with a clock of its own: see <hyprof/device.h>. */
 class device
 {
@@ -627,6 +653,23 @@ class frame
         }
         frame(const frame &) = delete;
         frame &operator=(const frame &) = delete;
+};
+
+class flow
+{
+      public:
+        explicit flow(uint64_t, struct hyprof_location * = nullptr) noexcept
+        {
+        }
+        void begin() const noexcept
+        {
+        }
+        void step() const noexcept
+        {
+        }
+        void end() const noexcept
+        {
+        }
 };
 
 class device
