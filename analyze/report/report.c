@@ -437,6 +437,7 @@ static struct report_also count_rest(const struct trace_totals *totals,
                 .n_zone_values = n[TRACE_OP_ZONE_VALUE],
                 .n_zone_colors = n[TRACE_OP_ZONE_COLOR],
                 .n_zone_keys = n[TRACE_OP_ZONE_KEY],
+                .n_flow_events = n[TRACE_OP_FLOW],
                 .n_switches = totals->n_switches,
         };
 

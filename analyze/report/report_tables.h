@@ -162,6 +162,7 @@ struct report_also {
         uint32_t n_devices;
         uint64_t n_device_zones, n_device_spans, n_device_values, n_device_instants;
         uint64_t n_zone_texts, n_zone_names, n_zone_values, n_zone_colors, n_zone_keys;
+        uint64_t n_flow_events;
         uint32_t n_source_texts;
         uint64_t n_source_bytes;
         uint32_t n_code_regions;

@@ -56,11 +56,13 @@ int event_walk_take(struct event_walk *w, struct loaded_trace *trace, const stru
         if (request->paths)
                 trace_walk_adopt_paths(&w->walk, request->paths);
         r = loaded_trace_walk(trace, &w->walk, err);
+        if (r == 0)
+                r = ordered_events_finish(&w->events, err);
         if (request->paths) {
                 *request->paths = w->walk.paths;
                 w->walk.paths = (struct zone_paths){ .states = NULL };
         }
-        return r == 0 ? ordered_events_finish(&w->events, err) : r;
+        return r;
 }
 
 void event_walk_deinit(struct event_walk *w)

@@ -5,6 +5,7 @@
 #include "analyze/cores/wall_shares.h"
 #include "analyze/devices/device_names.h"
 #include "analyze/devices/device_stats.h"
+#include "analyze/stats/flow_stats.h"
 #include "analyze/stats/frame_stats.h"
 #include "analyze/stats/frame_zones.h"
 #include "analyze/stats/heat_grid.h"
@@ -50,7 +51,7 @@ static int take_view(struct event_views *v, enum event_view view)
         if (v->view != EVENT_VIEW_NONE && v->view != view) {
                 complain(
                         "error: choose one view: --locks, --memory, --frames, --plots, --messages, --devices, "
-                        "--wall, --idle or --heat");
+                        "--flows, --wall, --idle or --heat");
                 return -EINVAL;
         }
         v->view = view;
@@ -93,6 +94,8 @@ int event_views_take(struct event_views *v, int letter, const char *value)
                 return take_view(v, EVENT_VIEW_IDLE);
         case EVENT_VIEW_OPTION_HEAT:
                 return take_view(v, EVENT_VIEW_HEAT);
+        case EVENT_VIEW_OPTION_FLOWS:
+                return take_view(v, EVENT_VIEW_FLOWS);
         default:
                 return 0;
         }
@@ -141,6 +144,17 @@ static int fill_frames(struct printing *p, struct error *err)
                 frames_view_fill(&p->document, &zones, &p->trace, &p->options);
         frame_zones_deinit(&zones);
         frame_stats_deinit(&stats);
+        return r;
+}
+
+static int fill_flows(struct printing *p, struct error *err)
+{
+        struct flow_stats stats;
+        int r = flow_stats_take(&stats, &p->trace, &p->filter, err);
+
+        if (r == 0)
+                flows_view_fill(&p->document, &stats, &p->trace, &p->options);
+        flow_stats_deinit(&stats);
         return r;
 }
 
@@ -245,6 +259,8 @@ static int fill(struct printing *p, struct error *err)
                 return fill_idle(p, err);
         case EVENT_VIEW_HEAT:
                 return fill_heat(p, err);
+        case EVENT_VIEW_FLOWS:
+                return fill_flows(p, err);
         case EVENT_VIEW_NONE:
                 break;
         }
@@ -260,7 +276,7 @@ static const struct answer_schema *schema_of(enum event_view view)
                 [EVENT_VIEW_FRAMES] = &frames_view_schema,     [EVENT_VIEW_PLOTS] = &plots_view_schema,
                 [EVENT_VIEW_MESSAGES] = &messages_view_schema, [EVENT_VIEW_DEVICES] = &devices_view_schema,
                 [EVENT_VIEW_WALL] = &wall_view_schema,         [EVENT_VIEW_IDLE] = &idle_view_schema,
-                [EVENT_VIEW_HEAT] = &heat_view_schema,
+                [EVENT_VIEW_HEAT] = &heat_view_schema,         [EVENT_VIEW_FLOWS] = &flows_view_schema,
         };
 
         return schemas[view];

@@ -20,7 +20,7 @@ struct error;
 
 /*
  * event_views.c - the views of `hyprof report` that need no call trees: --locks, --memory, --frames,
- * --plots, --messages, --devices, --wall, --idle, --heat
+ * --plots, --messages, --devices, --wall, --idle, --heat, --flows
  *
  * Way of the data:  command line -> [event_views] -> lock_stats, wall_shares ... -> locks_view, wall_view ...
  *                   -> output_options
@@ -37,6 +37,7 @@ struct error;
 #define EVENT_VIEW_OPTION_WALL     1407
 #define EVENT_VIEW_OPTION_IDLE     1408
 #define EVENT_VIEW_OPTION_HEAT     1409
+#define EVENT_VIEW_OPTION_FLOWS    1410
 
 #define EVENT_VIEW_ROWS                                                                                    \
         { EVENT_VIEW_OPTION_WALL, "wall", NULL,                                                            \
@@ -49,6 +50,8 @@ struct error;
                 { EVENT_VIEW_OPTION_MEMORY, "memory", NULL,                                                \
                   "memory: in use, peak, never freed, by call stack or zone" },                            \
                 { EVENT_VIEW_OPTION_FRAMES, "frames", NULL, "frames: times, zones in them, the slowest" }, \
+                { EVENT_VIEW_OPTION_FLOWS, "flows", NULL,                                                  \
+                  "how long work was on its way from zone to zone" },                                      \
                 { EVENT_VIEW_OPTION_PLOTS, "plots", NULL, "plotted values and their course" },             \
                 { EVENT_VIEW_OPTION_MESSAGES, "messages", NULL, "messages of the program" },               \
                 { EVENT_VIEW_OPTION_SEVERITY, "severity", "LEVEL",                                         \
@@ -68,7 +71,8 @@ enum event_view {
         EVENT_VIEW_DEVICES,
         EVENT_VIEW_WALL,
         EVENT_VIEW_IDLE,
-        EVENT_VIEW_HEAT
+        EVENT_VIEW_HEAT,
+        EVENT_VIEW_FLOWS
 };
 
 /* Zero-initialised: none. */

@@ -32,6 +32,7 @@ VIEWS = [[], ["--functions"], ["--top-down"], ["--bottom-up"], ["--function", "*
          ["--memory"], ["--frames"], ["--plots"], ["--messages"], ["--devices"], ["--off-cpu"], ["--cpus"],
          ["--syscalls"], ["--wall"], ["--wall", "--zone", "*"], ["--idle"], ["--idle", "--zone", "*"],
          ["--heat"],
+         ["--flows"],
          ["--off-cpu", "--cpus"], ["--functions", "--from", "1ms"], ["--functions", "--limit", "1"]]
 OF_A_TRACE = [["report", *view] for view in VIEWS] + [
     ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["path"], ["path", "--zone", "*"], ["path", "--what-if", "f1=0.5"], ["modules"], ["check"],

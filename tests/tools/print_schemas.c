@@ -20,14 +20,14 @@
 #include <string.h>
 
 static const struct answer_schema *const answers[] = {
-        &overview_view_schema, &functions_view_schema, &lines_view_schema,      &zones_view_schema,
-        &zone_view_schema,     &threads_view_schema,   &modules_view_schema,    &off_cpu_view_schema,
-        &cpus_view_schema,     &syscalls_view_schema,  &locks_view_schema,      &memory_view_schema,
-        &heat_view_schema,     &frames_view_schema,    &plots_view_schema,      &messages_view_schema,
-        &devices_view_schema,  &why_view_schema,       &path_view_schema,       &wall_view_schema,
-        &idle_view_schema,     &diff_view_schema,      &annotation_view_schema, &module_list_schema,
-        &check_schema,         &doctor_schema,         &events_schema,          &ctl_schema,
-        &probes_schema,        &version_schema,        &top_view_schema,
+        &overview_view_schema, &functions_view_schema, &lines_view_schema,   &zones_view_schema,
+        &zone_view_schema,     &threads_view_schema,   &modules_view_schema, &off_cpu_view_schema,
+        &cpus_view_schema,     &syscalls_view_schema,  &locks_view_schema,   &memory_view_schema,
+        &heat_view_schema,     &flows_view_schema,     &frames_view_schema,  &plots_view_schema,
+        &messages_view_schema, &devices_view_schema,   &why_view_schema,     &path_view_schema,
+        &wall_view_schema,     &idle_view_schema,      &diff_view_schema,    &annotation_view_schema,
+        &module_list_schema,   &check_schema,          &doctor_schema,       &events_schema,
+        &ctl_schema,           &probes_schema,         &version_schema,      &top_view_schema,
 };
 
 static int print_one(const struct answer_schema *s, const char *folder)

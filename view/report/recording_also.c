@@ -62,7 +62,7 @@ static void also_add_line(struct view_document *d, const struct also_kind *kind)
         FACT(COUNT, "n_frame_marks", NULL, view_number(a->n_frame_marks), NULL)
 #define ALSO_COLUMNS(COLUMN)                                                                                  \
         COLUMN(STRING, "kind", NULL, view_words(kind->key),                                                   \
-               NULL, .one_of = "messages|frames|plots|memory|locks|fibers|devices|in_zones|source_texts|"     \
+               NULL, .one_of = "messages|frames|plots|memory|locks|fibers|devices|in_zones|flows|source_texts|" \
                                "code_regions")                                                                \
         COLUMN(STRING, "what", NULL, view_words(kind->counted[i].key), "of that kind")                        \
         COLUMN(COUNT, "count", NULL, view_number(kind->counted[i].count), NULL)
@@ -127,6 +127,7 @@ void recording_view_add_also(struct view_document *d, const struct report *repor
                     { a->n_zone_values, "values", "", "values" },
                     { a->n_zone_colors, "colors", "", "colors" },
                     { a->n_zone_keys, "keys", "", "keys" } } },
+                { "flows", "flows", { { a->n_flow_events, "events", "", "begins, steps and ends" } } },
                 { "source_texts",
                   "source",
                   { { a->n_source_texts, "texts", "", "texts" },

@@ -19,6 +19,7 @@ struct answer_schema;
 struct device_stats;
 struct event_view_options;
 struct event_walk;
+struct flow_stats;
 struct frame_stats;
 struct frame_zones;
 struct heat_grid;
@@ -31,7 +32,7 @@ struct view_document;
 struct zone_paths;
 
 extern const struct answer_schema memory_view_schema, frames_view_schema, plots_view_schema,
-        messages_view_schema, devices_view_schema, locks_view_schema, heat_view_schema;
+        messages_view_schema, devices_view_schema, locks_view_schema, heat_view_schema, flows_view_schema;
 
 void locks_view_fill(struct view_document *d, const struct lock_stats *s, const struct event_walk *walk,
                      struct loaded_trace *trace, const struct event_view_options *options);
@@ -39,6 +40,8 @@ void memory_view_fill(struct view_document *d, const struct memory_stats *s, con
                       struct loaded_trace *trace, const struct event_view_options *options);
 void frames_view_fill(struct view_document *d, const struct frame_zones *z, struct loaded_trace *trace,
                       const struct event_view_options *options);
+void flows_view_fill(struct view_document *d, const struct flow_stats *s, struct loaded_trace *trace,
+                     const struct event_view_options *options);
 void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct loaded_trace *trace,
                      const struct event_view_options *options);
 /* The newest messages, as many as the limit says. */
