@@ -541,7 +541,7 @@ static void count_left_out(struct firefox_profile *p)
         p->totals->n_zones -= p->n_short[FIREFOX_MARKER_ZONE];
         export_totals_leave_out(p->totals, &p->walk,
                                 1U << EXPORT_LEFT_OUT_LOCKS | 1U << EXPORT_LEFT_OUT_DEVICE_VALUES |
-                                        1U << EXPORT_LEFT_OUT_KEYS);
+                                        1U << EXPORT_LEFT_OUT_KEYS | 1U << EXPORT_LEFT_OUT_FLOWS);
         left_out[EXPORT_LEFT_OUT_LOCKS] -= 2 * (p->lock_waits.n_waits - p->n_short[FIREFOX_MARKER_LOCK]);
 }
 

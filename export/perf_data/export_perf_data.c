@@ -348,7 +348,7 @@ static int walk_trace(struct perf_data_export *e, struct error *err)
                                                 1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS |
                                                 1U << EXPORT_LEFT_OUT_DEVICES |
                                                 1U << EXPORT_LEFT_OUT_DEVICE_VALUES |
-                                                1U << EXPORT_LEFT_OUT_KEYS);
+                                                1U << EXPORT_LEFT_OUT_KEYS | 1U << EXPORT_LEFT_OUT_FLOWS);
         trace_walk_deinit(&walk);
         perf_data_records_put_round(&e->out.buffer);
         return r;

@@ -10,6 +10,7 @@
  * open.
  */
 #include "analyze/devices/device_keys.h"
+#include "analyze/stats/flow_links.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -467,6 +468,59 @@ static int write_threads(struct chrome_export *x, struct error *err)
         return r < 0 ? r : 0;
 }
 
+/* ------------------------------------------------------------------ flows */
+
+/* It is bound to the zone that is open there; outside of zones, to an event without a length. */
+static void write_flow_phase(struct chrome_export *x, const struct flow_links *links,
+                             const struct flow_point *point, uint64_t number)
+{
+        static const char *const phases[] = {
+                [TRACE_FLOW_BEGIN] = "s", [TRACE_FLOW_STEP] = "t", [TRACE_FLOW_END] = "f"
+        };
+        struct text_view name = trace_dictionary_text(x->trace->dictionary, point->space);
+
+        if (name.n_bytes == 0)
+                name = (struct text_view){ .bytes = "flow", .n_bytes = 4 };
+        if (flow_links_zone(links, point) == 0) {
+                chrome_export_begin_event(x, "X", point->thread);
+                chrome_export_begin_slice(x, point->time_ns, point->time_ns, "flow");
+                json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+                chrome_export_end_event(x);
+        }
+        chrome_export_begin_event(x, phases[point->phase], point->thread);
+        chrome_export_put_time(x, "ts", chrome_export_since_start(x, point->time_ns));
+        json_out_pair_words(&x->json, "cat", "flow");
+        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+        json_out_pair_id(&x->json, "id", number);
+        json_out_pair_words(&x->json, "bp", "e");
+        chrome_export_end_event(x);
+}
+
+static int take_link(void *context, const struct flow_links *links, const struct flow_link *link,
+                     struct error *err)
+{
+        struct chrome_export *x = context;
+
+        if (!flow_links_wants_whole(links, link))
+                return 0;
+        if (link->from.phase == TRACE_FLOW_BEGIN)
+                write_flow_phase(x, links, &link->from, link->number);
+        write_flow_phase(x, links, &link->to, link->number);
+        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
+}
+
+static int write_flows(struct chrome_export *x, struct error *err)
+{
+        struct flow_links links;
+        int r;
+
+        if (x->walk.n_events[TRACE_OP_FLOW] == 0)
+                return 0;
+        r = flow_links_take(&links, x->trace, x->filter, take_link, x, err);
+        flow_links_deinit(&links);
+        return r;
+}
+
 /*
  * Where 0 of the file is on clocks of the host, so that hyprof import can place it into a recording.  As an
  * event, which other tools pass over: some want no members around the events but those that they know.
@@ -511,6 +565,8 @@ static int write_file(struct chrome_export *x, struct error *err)
                 return r;
         process_names_learn(&x->names, &x->walk);
         r = write_threads(x, err);
+        if (r == 0)
+                r = write_flows(x, err);
         if (r == 0)
                 r = chrome_devices_write(x, err);
         json_out_close(&x->json, ']');

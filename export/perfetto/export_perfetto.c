@@ -8,6 +8,7 @@
  */
 #include "analyze/devices/device_keys.h"
 #include "analyze/devices/device_tracks.h"
+#include "analyze/stats/flow_links.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
@@ -45,8 +46,9 @@ struct perfetto_export {
         struct device_keys keys;
 };
 
-/* Flows of keys: those of wake-ups have small numbers. */
-#define FIRST_KEY_FLOW (UINT64_C(1) << 63)
+/* Flows of keys, and those that a program says: those of wake-ups have small numbers. */
+#define FIRST_KEY_FLOW  (UINT64_C(1) << 63)
+#define FIRST_SAID_FLOW (UINT64_C(1) << 62)
 
 static int complain_of(int r, struct error *err)
 {
@@ -514,6 +516,59 @@ static int put_devices(struct perfetto_export *e, struct error *err)
         return r;
 }
 
+/* ---- flows --------------------------------------------------------------------------------------------- */
+
+/* An instant of the thread, within its innermost zone. */
+static int put_flow_phase(struct perfetto_export *e, const struct flow_point *point, uint64_t number)
+{
+        struct text_view name = trace_dictionary_text(e->trace->dictionary, point->space);
+        uint32_t flow = point->phase == TRACE_FLOW_END ? PERFETTO_EVENT_TERMINATING_FLOW
+                                                       : PERFETTO_EVENT_FLOW;
+        struct byte_buffer *b;
+        size_t message;
+        int r = perfetto_tracks_thread(&e->tracks, point->thread);
+
+        if (r < 0)
+                return r;
+        if (name.n_bytes == 0)
+                name = (struct text_view){ .bytes = "flow", .n_bytes = 4 };
+        b = perfetto_packets_begin(&e->packets, perfetto_tracks_sequence(point->thread), point->time_ns);
+        message = perfetto_packets_begin_event(b, PERFETTO_TYPE_INSTANT);
+        protobuf_writer_put_words(b, PERFETTO_EVENT_CATEGORY, "flow");
+        protobuf_writer_put_text(b, PERFETTO_EVENT_NAME, name.bytes, name.n_bytes);
+        perfetto_packets_annotate_number(b, "id", (int64_t)point->id);
+        protobuf_writer_put_fixed64(b, flow, FIRST_SAID_FLOW + number);
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+static int take_link(void *context, const struct flow_links *links, const struct flow_link *link,
+                     struct error *err)
+{
+        struct perfetto_export *e = context;
+        int r = 0;
+
+        if (!flow_links_wants_whole(links, link))
+                return 0;
+        if (link->from.phase == TRACE_FLOW_BEGIN)
+                r = put_flow_phase(e, &link->from, link->number);
+        if (r == 0)
+                r = put_flow_phase(e, &link->to, link->number);
+        return complain_of(r, err);
+}
+
+static int put_flows_of_program(struct perfetto_export *e, struct error *err)
+{
+        struct flow_links links;
+        int r;
+
+        if (e->walk.n_events[TRACE_OP_FLOW] == 0)
+                return 0;
+        r = flow_links_take(&links, e->trace, e->options->filter, take_link, e, err);
+        flow_links_deinit(&links);
+        return r;
+}
+
 /* ---- context switches ---------------------------------------------------------------------------------- */
 
 static uint32_t state_after(const struct trace_event *event)
@@ -686,6 +741,8 @@ static int write_trace(struct perfetto_export *e, struct error *err)
                 r = loaded_trace_walk(e->trace, &e->walk, err);
         if (r == 0)
                 r = complain_of(end_threads(e), err);
+        if (r == 0)
+                r = put_flows_of_program(e, err);
         if (r == 0)
                 r = put_devices(e, err);
         return r < 0 ? r : export_stream_finish(&e->packets.out, err);

@@ -142,7 +142,8 @@ int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
                                 1U << EXPORT_LEFT_OUT_ZONES | 1U << EXPORT_LEFT_OUT_MESSAGES |
                                         1U << EXPORT_LEFT_OUT_PLOTS | 1U << EXPORT_LEFT_OUT_FRAMES |
                                         1U << EXPORT_LEFT_OUT_LOCKS | 1U << EXPORT_LEFT_OUT_DEVICES |
-                                        1U << EXPORT_LEFT_OUT_DEVICE_VALUES | 1U << EXPORT_LEFT_OUT_KEYS);
+                                        1U << EXPORT_LEFT_OUT_DEVICE_VALUES | 1U << EXPORT_LEFT_OUT_KEYS |
+                                        1U << EXPORT_LEFT_OUT_FLOWS);
         return 0;
 }
 

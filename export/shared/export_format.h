@@ -48,6 +48,7 @@ struct export_options {
         X(DEVICE_ZONES, "zones of devices: when they were is not known, or shorter ones (--max-markers)") \
         X(DEVICE_VALUES, "values and moments of devices")                                                 \
         X(KEYS, "keys of zones")                                                                          \
+        X(FLOWS, "events of flows")                                                                       \
         X(NO_MEMORY_BLOCK, "frees of memory whose allocation is unknown")                                 \
         X(SOURCES, "source texts, larger than the format allows")                                         \
         X(LONG_STACKS, "outermost frames of call stacks, deeper than the format allows")
@@ -80,7 +81,7 @@ const char *export_left_out_words(enum export_left_out reason);
 /*
  * export_totals_leave_out() - counts what went through a walk and has no place in the file
  * @reasons:  a bit (1 << EXPORT_LEFT_OUT_...) each of SAMPLES, ZONES, SWITCHES, MESSAGES, PLOTS, FRAMES,
- *            MEMORY, LOCKS, DEVICES, DEVICE_VALUES, KEYS
+ *            MEMORY, LOCKS, DEVICES, DEVICE_VALUES, KEYS, FLOWS
  */
 void export_totals_leave_out(struct export_totals *totals, const struct trace_walk *walk, uint32_t reasons);
 

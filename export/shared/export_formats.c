@@ -118,6 +118,7 @@ static const struct {
         { TRACE_OP_DEVICE_VALUE, EXPORT_LEFT_OUT_DEVICE_VALUES },
         { TRACE_OP_DEVICE_INSTANT, EXPORT_LEFT_OUT_DEVICE_VALUES },
         { TRACE_OP_ZONE_KEY, EXPORT_LEFT_OUT_KEYS },
+        { TRACE_OP_FLOW, EXPORT_LEFT_OUT_FLOWS },
 };
 
 void export_totals_leave_out(struct export_totals *totals, const struct trace_walk *walk, uint32_t reasons)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "export/tables/device_ops_table.h"
 #include "export/tables/device_tables.h"
+#include "export/tables/flows_table.h"
 #include "export/tables/import_tables.h"
 #include "export/tables/sqlite_writer.h"
 #include "format/trace_dictionary.h"
@@ -689,6 +690,8 @@ static int walk_trace(struct filling *f, const struct trace_filter *filter, stru
         close_inserts(f);
         if (r == 0)
                 r = write_devices(f, filter, err);
+        if (r == 0 && f->walk.n_events[TRACE_OP_FLOW] != 0)
+                r = flows_table_write(&f->db, f->trace, filter, err);
         fill_paths(f);
         fill_table(f, TRACE_TABLE_THREADS, "threads", 8, put_thread);
         device_ops_finish(f->device_ops.ops, DEVICE_OPS_BY_NUMBER);

@@ -42,6 +42,9 @@ const char *sqlite_schema_tables(void)
                "CREATE TABLE frame_marks(time_ns INTEGER, thread INTEGER, name TEXT, kind TEXT);\n"
                "CREATE TABLE memory(time_ns INTEGER, thread INTEGER, kind TEXT, pool TEXT, address INTEGER, "
                "size_bytes INTEGER, stack INTEGER, path INTEGER);\n"
+               "CREATE TABLE flows(flow INTEGER, space TEXT, id INTEGER, kind TEXT, from_ns INTEGER, "
+               "from_thread INTEGER, from_location INTEGER, to_ns INTEGER, to_thread INTEGER, to_location INTEGER, "
+               "since_begin_ns INTEGER);\n"
                "CREATE TABLE locks(time_ns INTEGER, thread INTEGER, kind TEXT, lock INTEGER, name TEXT, "
                "shared INTEGER, path INTEGER);\n";
 }

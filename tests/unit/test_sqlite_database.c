@@ -114,6 +114,12 @@ START_TEST(small)
         expect("3", "SELECT count(*) FROM memory WHERE kind <> 'alloc' OR size_bytes = 4096");
         expect("wait obtain release obtain",
                "SELECT group_concat(kind, ' ') FROM (SELECT kind FROM locks ORDER BY time_ns)");
+        /* The end is of another recording. */
+        expect("step 2 1311 2 1314 3",
+               "SELECT group_concat(kind || ' ' || from_thread || ' ' || from_ns || ' ' || to_thread || ' ' || to_ns "
+               "|| ' ' || since_begin_ns, ';') FROM (SELECT * FROM flows ORDER BY to_ns)");
+        expect("correlation -2 2 -", "SELECT space || ' ' || id || ' ' || from_location || ' ' || "
+                                     "coalesce(to_location, '-') FROM flows WHERE kind = 'step'");
         expect("2", "SELECT count(*) FROM symbols WHERE frame = 1");
         expect("main", "SELECT function FROM symbols WHERE frame = 1 AND level = 1");
         expect("00017f80ff0a5c", "SELECT build_id FROM modules WHERE build_id NOT NULL");
