@@ -304,7 +304,10 @@ static int take_begin_or_end(struct reader *r, struct event *event, struct error
 static int take_instant(struct reader *r, struct event *event, uint32_t track, struct import_key key,
                         struct error *err)
 {
-        struct import_instant instant = { .track = track, .time = event->ticks, .key = key };
+        struct import_instant instant = { .track = track,
+                                          .flow = trace_event_flows_phase(event->phase),
+                                          .time = event->ticks,
+                                          .key = key };
         int e = add_string(r, event->row->name, &instant.name, err);
 
         if (e == 0)
@@ -393,7 +396,7 @@ static int take_async(struct reader *r, struct event *event, struct error *err)
         return take_half(r, event, content_hash(chain.bytes, chain.n_bytes) | UINT64_C(1) << 63, track, err);
 }
 
-/* "flow" and the category: the kind of the key that both ends have. */
+/* "flow" and the category, unless that says it: the kind of the key that both ends have. */
 static int find_flow_kind(struct reader *r, struct text_view category, struct error *err)
 {
         struct text_view known = { (const char *)r->flow_category.data, r->flow_category.used_bytes };
@@ -403,7 +406,8 @@ static int find_flow_kind(struct reader *r, struct text_view category, struct er
         byte_buffer_clear(&r->flow_category);
         byte_buffer_add(&r->flow_category, category.bytes, category.n_bytes);
         byte_buffer_clear(&r->room);
-        byte_buffer_add(&r->room, "flow ", category.n_bytes ? 5 : 4);
+        if (!text_view_is(category, "flow"))
+                byte_buffer_add(&r->room, "flow ", category.n_bytes ? 5 : 4);
         byte_buffer_add(&r->room, category.bytes, category.n_bytes);
         if (r->room.failed || r->flow_category.failed)
                 return error_set(err, -ENOMEM, "no memory for a text");

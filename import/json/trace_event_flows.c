@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "import/json/trace_event_flows.h"
 
+#include "format/trace_spec.h"
 #include "import/rows/import_rows.h"
 
 #include <errno.h>
@@ -16,6 +17,20 @@ void trace_event_flows_deinit(struct trace_event_flows *flows)
 {
         intern_deinit(&flows->ids);
         free(flows->ends);
+}
+
+uint32_t trace_event_flows_phase(char phase)
+{
+        switch (phase) {
+        case 's':
+                return TRACE_FLOW_BEGIN;
+        case 't':
+                return TRACE_FLOW_STEP;
+        case 'f':
+                return TRACE_FLOW_END;
+        default:
+                return 0;
+        }
 }
 
 int trace_event_flows_add(struct trace_event_flows *flows, uint64_t id, char phase)

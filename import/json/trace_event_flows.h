@@ -30,6 +30,9 @@ struct trace_event_flows {
 void trace_event_flows_init(struct trace_event_flows *flows);
 void trace_event_flows_deinit(struct trace_event_flows *flows);
 
+/* The enum trace_flow_phase of s, t or f; 0 of another phase. */
+uint32_t trace_event_flows_phase(char phase);
+
 /* @phase: s, t or f.  Returns 0 or -ENOMEM. */
 int trace_event_flows_add(struct trace_event_flows *flows, uint64_t id, char phase);
 

@@ -462,6 +462,7 @@ int import_rows_instant(struct import_rows *rows, const struct import_instant *i
 {
         struct import_record record = {
                 .begin = instant->time,
+                .end = instant->flow,
                 .key = instant->key.value,
                 .key_kind = instant->key.kind,
                 .track = instant->track,

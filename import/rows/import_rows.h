@@ -114,6 +114,7 @@ struct import_value {
 struct import_instant {
         uint32_t track, name; /* string */
         uint32_t text;        /* string or text; 0 = none */
+        uint32_t flow;        /* enum trace_flow_phase: on a thread no message, but that; its id is the key */
         uint64_t time;
         struct import_key key;
 };

@@ -33,7 +33,7 @@ enum import_record_kind {
 
 struct import_record {
         uint64_t begin;    /* ticks */
-        uint64_t end;      /* SPAN: ticks; VALUE: its bits */
+        uint64_t end;      /* SPAN: ticks; VALUE: its bits; INSTANT: enum trace_flow_phase, 0 = none */
         uint64_t key;      /* SPAN, INSTANT; SPAN without: id << 32 | parent; VALUE: import_value_kind */
         uint16_t clock;    /* index */
         uint16_t kind;     /* enum import_record_kind */

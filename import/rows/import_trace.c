@@ -327,6 +327,22 @@ static int put_message(struct import_rows *rows, const struct import_record *rec
         return r;
 }
 
+static bool is_of_flow(const struct import_record *record)
+{
+        return record->kind == IMPORT_RECORD_INSTANT && record->end != 0;
+}
+
+static int put_flow(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
+                    uint32_t thread, struct error *err)
+{
+        struct trace_event event = { .op = TRACE_OP_FLOW, .time_ns = time_ns };
+
+        event.flow.space = find_space(rows, record->track, record->key_kind);
+        event.flow.id = record->key;
+        event.flow.phase = record->end;
+        return import_events_add(rows->events, thread, &event, err);
+}
+
 static int put_plot(struct import_rows *rows, const struct import_record *record, uint64_t time_ns,
                     uint32_t thread, struct error *err)
 {
@@ -366,6 +382,8 @@ static int put_on_host(struct import_rows *rows, const struct import_record *rec
         thread = rows->threads[index - 1].thread;
         if (record->kind == IMPORT_RECORD_SPAN)
                 return put_span(rows, record, at, index, err);
+        if (is_of_flow(record))
+                return put_flow(rows, record, time_ns, thread, err);
         return record->kind == IMPORT_RECORD_INSTANT ? put_message(rows, record, time_ns, thread, err)
                                                      : put_plot(rows, record, time_ns, thread, err);
 }
@@ -460,12 +478,15 @@ static int put_records(struct import_rows *rows, struct error *err)
 {
         struct import_record record;
         struct placed_times at;
+        uint64_t ended_ns;
         int r = import_sort_begin(rows->sort, place, rows, err);
 
         while (r >= 0 && (r = import_sort_next(rows->sort, &record, &at.begin_ns, &at.end_ns, err)) == 1) {
                 rows->file_now = rows->tracks[record.track - 1].file;
                 count_place(rows, &record, at);
-                r = import_lanes_has_end(&rows->lanes, at.begin_ns) ? end_zones(rows, at.begin_ns, err) : 0;
+                /* An event of a flow is within a zone that ends at its time. */
+                ended_ns = at.begin_ns - (is_of_flow(&record) && at.begin_ns != 0);
+                r = import_lanes_has_end(&rows->lanes, ended_ns) ? end_zones(rows, ended_ns, err) : 0;
                 if (r == 0)
                         r = rows->tracks[record.track - 1].is_of_device
                                     ? put_on_device(rows, &record, at.begin_ns, err)
