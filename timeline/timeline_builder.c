@@ -225,8 +225,11 @@ static int builder_take_event(void *context, struct walked_thread *thread, const
         r = timeline_states_event(&b->states, (uint32_t)track, thread, event, err);
         if (r == 0 && (event->op == TRACE_OP_MESSAGE || event->op == TRACE_OP_MESSAGE_TEXT))
                 r = add_message(b, (uint32_t)track, thread->id, event, err);
-        if (r == 0 && event->op == TRACE_OP_ZONE_KEY && b->has_devices &&
+        if (r == 0 && (event->op == TRACE_OP_ZONE_KEY || event->op == TRACE_OP_FLOW) && b->has_devices &&
             timeline_launches_add_key(&b->shared.launches, thread, event) < 0)
+                r = builder_no_memory(err);
+        if (r == 0 && event->op == TRACE_OP_FLOW &&
+            timeline_launches_add_flow(&b->shared.launches, thread, event) < 0)
                 r = builder_no_memory(err);
         if (r == 0)
                 r = ordered_events_add(&b->shared.events, &b->walk, thread, event, err);

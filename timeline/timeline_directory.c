@@ -129,6 +129,8 @@ static void put_launches(const struct timeline_index *t, struct byte_buffer *out
 
                 byte_buffer_add_u64(out, launch->host_ns);
                 byte_buffer_add_u64(out, launch->device_ns);
+                byte_buffer_add_u64(out, launch->from_ns);
+                byte_buffer_add_u64(out, launch->to_ns);
                 byte_buffer_add_u32(out, launch->host_track);
                 byte_buffer_add_u32(out, launch->host_location);
                 byte_buffer_add_u32(out, launch->device_track);
@@ -328,7 +330,7 @@ static int decode_launches(struct timeline_index *t, struct byte_reader *in)
 
         t->n_launches_left_out = bytes_u64(in);
         n = bytes_u32(in);
-        if (in->short_read || n > TIMELINE_LAUNCHES_MAX)
+        if (in->short_read || n > 2 * TIMELINE_LAUNCHES_MAX)
                 return -EBADMSG;
         t->launches = calloc((size_t)n + 1, sizeof(*t->launches));
         if (!t->launches)
@@ -339,6 +341,8 @@ static int decode_launches(struct timeline_index *t, struct byte_reader *in)
 
                 launch->host_ns = bytes_u64(in);
                 launch->device_ns = bytes_u64(in);
+                launch->from_ns = bytes_u64(in);
+                launch->to_ns = bytes_u64(in);
                 launch->host_track = bytes_u32(in);
                 launch->host_location = bytes_u32(in);
                 launch->device_track = bytes_u32(in);

@@ -2,8 +2,11 @@
 #include "timeline/timeline_launches.h"
 
 #include "analyze/devices/device_zones.h"
+#include "analyze/stats/flow_match.h"
+#include "analyze/walk/trace_walk.h"
 #include "base/array.h"
 #include "base/order.h"
+#include "format/trace_event.h"
 #include "timeline/timeline_index.h"
 
 #include <errno.h>
@@ -20,6 +23,7 @@ void timeline_launches_deinit(struct timeline_launches *l)
 {
         device_keys_deinit(&l->keys);
         free(l->zones);
+        free(l->flows);
         *l = (struct timeline_launches){ .zones = NULL };
 }
 
@@ -50,7 +54,40 @@ int timeline_launches_add_zone(struct timeline_launches *l, const struct device_
         return 0;
 }
 
+int timeline_launches_add_flow(struct timeline_launches *l, const struct walked_thread *thread,
+                               const struct trace_event *event)
+{
+        const struct timeline_zone *zone = trace_walk_zone_at(thread, 0);
+
+        if (l->n_flows == TIMELINE_LAUNCHES_MAX) {
+                l->n_lost++;
+                return 0;
+        }
+        if (array_reserve(&l->flows, &l->flows_capacity, (size_t)l->n_flows + 1, sizeof(*l->flows)) < 0)
+                return -ENOMEM;
+        l->flows[l->n_flows++] = (struct timeline_flow){
+                .time_ns = event->time_ns,
+                .id = event->flow.id,
+                .zone_ns = zone ? zone->begin_ns : event->time_ns,
+                .space = (uint32_t)event->flow.space,
+                .thread = thread->id,
+                .phase = event->flow.phase <= TRACE_FLOW_END ? (uint32_t)event->flow.phase : 0,
+                .location = zone ? zone->location : 0,
+        };
+        return 0;
+}
+
 /* ---- joining ------------------------------------------------------------------------------------------- */
+
+/* The track of a thread; false if it has none. */
+static bool find_track(const struct timeline_index *t, uint32_t thread, uint32_t *ret_track)
+{
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_THREAD, .owner = thread };
+        uint32_t track = intern_find(&t->keys, &key, sizeof(key));
+
+        *ret_track = track - 1;
+        return track != 0;
+}
 
 /* Adds the pair of a zone of a device, if a thread has a track and said the key. */
 static void join(struct timeline_launches *l, const struct timeline_launched *launched)
@@ -61,40 +98,104 @@ static void join(struct timeline_launches *l, const struct timeline_launched *la
                                           .device = launched->device };
         const struct device_key_zone *host = device_keys_find(&l->keys, &zone);
         struct timeline_index *t = l->index;
-        struct timeline_track_key key = { .kind = TIMELINE_TRACK_THREAD };
         uint32_t track;
 
-        if (!host)
-                return;
-        key.owner = host->thread;
-        track = intern_find(&t->keys, &key, sizeof(key));
-        if (track == 0)
+        if (!host || !find_track(t, host->thread, &track))
                 return;
         t->launches[t->n_launches++] = (struct timeline_launch){
                 .host_ns = timeline_index_time(t, host->begin_ns),
                 .device_ns = timeline_index_time(t, launched->begin_ns),
-                .host_track = track - 1,
+                .from_ns = timeline_index_time(t, host->begin_ns),
+                .to_ns = timeline_index_time(t, launched->begin_ns),
+                .host_track = track,
                 .host_location = host->location,
                 .device_track = launched->track,
                 .device_location = launched->location,
         };
 }
 
+static void add_link(struct timeline_launches *l, const struct flow_link *link)
+{
+        const struct timeline_flow *from = &l->flows[link->from.place], *to = &l->flows[link->to.place];
+        struct timeline_index *t = l->index;
+        uint32_t from_track, to_track;
+
+        if (!find_track(t, from->thread, &from_track) || !find_track(t, to->thread, &to_track))
+                return;
+        t->launches[t->n_launches++] = (struct timeline_launch){
+                .host_ns = timeline_index_time(t, from->zone_ns),
+                .device_ns = timeline_index_time(t, to->zone_ns),
+                .from_ns = timeline_index_time(t, from->time_ns),
+                .to_ns = timeline_index_time(t, to->time_ns),
+                .host_track = from_track,
+                .host_location = from->location,
+                .device_track = to_track,
+                .device_location = to->location,
+        };
+}
+
+static int compare_flows(const void *left, const void *right, void *context)
+{
+        const struct timeline_flow *flows = context;
+        const uint32_t *a = left, *b = right;
+        int r = order_numbers(flows[*a].time_ns, flows[*b].time_ns);
+
+        return r != 0 ? r : order_numbers(*a, *b);
+}
+
+/* Adds the pairs of flows: their events in the order of time. */
+static int join_flows(struct timeline_launches *l)
+{
+        uint32_t *order = calloc((size_t)l->n_flows + 1, sizeof(*order));
+        struct flow_match match;
+        struct flow_link link;
+        int r = order ? 0 : -ENOMEM;
+
+        flow_match_init(&match, l->keys.dictionary);
+        for (uint32_t i = 0; order && i < l->n_flows; i++)
+                order[i] = i;
+        if (order)
+                qsort_r(order, l->n_flows, sizeof(*order), compare_flows, l->flows);
+        for (uint32_t i = 0; r >= 0 && order && i < l->n_flows; i++) {
+                const struct timeline_flow *flow = &l->flows[order[i]];
+                struct flow_point point = {
+                        .time_ns = flow->time_ns,
+                        .id = flow->id,
+                        .space = flow->space,
+                        .thread = flow->thread,
+                        .phase = flow->phase,
+                        .place = order[i],
+                };
+
+                flow_match_find_owner(&match, &point);
+                r = flow_match_add(&match, &point, &link);
+                if (r == 1)
+                        add_link(l, &link);
+        }
+        flow_match_deinit(&match);
+        free(order);
+        return r < 0 ? r : 0;
+}
+
 int timeline_launches_join(struct timeline_launches *l)
 {
         struct timeline_index *t = l->index;
+        size_t n_max = (size_t)l->n_zones + l->n_flows;
 
         t->n_launches_left_out = l->n_lost + l->keys.n_lost;
-        if (l->keys.n_zones == l->n_old_keys && l->n_zones == l->n_old_zones)
+        if (l->keys.n_zones == l->n_old_keys && l->n_zones == l->n_old_zones && l->n_flows == l->n_old_flows)
                 return 0;
         t->n_launches = 0;
-        if (array_reserve(&t->launches, &t->launches_capacity, l->n_zones, sizeof(*t->launches)) < 0 ||
+        if (array_reserve(&t->launches, &t->launches_capacity, n_max, sizeof(*t->launches)) < 0 ||
             device_keys_sort(&l->keys) < 0)
                 return -ENOMEM;
         for (uint32_t i = 0; i < l->n_zones; i++)
                 join(l, &l->zones[i]);
+        if (l->n_flows != 0 && join_flows(l) < 0)
+                return -ENOMEM;
         l->n_old_keys = l->keys.n_zones;
         l->n_old_zones = l->n_zones;
+        l->n_old_flows = l->n_flows;
         return timeline_launches_sort(t);
 }
 

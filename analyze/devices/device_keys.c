@@ -35,11 +35,13 @@ void device_keys_init(struct device_keys *k, const struct trace_dictionary *dict
 int device_keys_add(struct device_keys *k, const struct walked_thread *thread,
                     const struct trace_event *event)
 {
-        const struct timeline_zone *zone = trace_walk_zone_at(thread, event->zone_key.level);
+        /* The space and id of a FLOW are at the same places; its end hands nothing over. */
+        bool is_flow = event->op == TRACE_OP_FLOW;
+        const struct timeline_zone *zone = trace_walk_zone_at(thread, is_flow ? 0 : event->zone_key.level);
         const struct trace_thread *row;
         const struct trace_process *process;
 
-        if (!zone)
+        if (!zone || (is_flow && event->flow.phase == TRACE_FLOW_END))
                 return 0;
         if (k->n_zones == DEVICE_KEYS_MAX) {
                 k->n_lost++;
@@ -102,7 +104,8 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
 static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
                       struct error *err)
 {
-        if (event->op != TRACE_OP_ZONE_KEY || add_key(context, thread, event) == 0)
+        if ((event->op != TRACE_OP_ZONE_KEY && event->op != TRACE_OP_FLOW) ||
+            add_key(context, thread, event) == 0)
                 return 0;
         return error_set(err, -ENOMEM, "joining devices with zones: out of memory");
 }

@@ -2,7 +2,7 @@
 /*
  * analyze/devices/device_keys.h - which zones of threads the zones of devices belong to, by their keys
  *
- * Way of the data:  trace_walk (ZONE_KEY) -> [device_keys] -> device_hosts, device_lines,
+ * Way of the data:  trace_walk (ZONE_KEY, FLOW) -> [device_keys] -> device_hosts, device_lines,
  *                   timeline_launches, exports
  *
  * A zone of a thread and a zone of a device belong together if both have the same key, of the same space, in
@@ -57,7 +57,8 @@ void device_keys_deinit(struct device_keys *k);
 
 /*
  * The same in the walk of a caller that has one:
- * device_keys_add()   of an event ZONE_KEY; returns 1, 0 (left out), -ENOMEM; `end_ns` stays UINT64_MAX
+ * device_keys_add()   of an event ZONE_KEY or FLOW; returns 1, 0 (left out), -ENOMEM; `end_ns` stays
+ *                      UINT64_MAX
  * device_keys_sort()  before any question, anew after more keys; returns 0 or -ENOMEM
  */
 void device_keys_init(struct device_keys *k, const struct trace_dictionary *dictionary);

@@ -127,10 +127,12 @@ test("a file's lanes decode to what was encoded, with times beyond 32 bits", () 
 
 test('pairs of zones in a file are found from both ends', () => {
         const FileLaunches = inPages('FileLaunches');
-        const pairs = new FileLaunches([1, 100, 7, 5, 112, 3, 1, 100, 7, 6, 115, 4, 1, 200, 7, 5, 212, 3, 9, 9]);
-        assert.deepEqual(pairs.of({ id: 1 }, 100, 7), { n: 2, ends: [{ track: 5, begin_ns: 112, what: 3 },
-                { track: 6, begin_ns: 115, what: 4 }] });
-        assert.deepEqual(pairs.of({ id: 6 }, 115, 4), { n: 1, ends: [{ track: 1, begin_ns: 100, what: 7 }] });
+        const pairs = new FileLaunches([1, 100, 7, 100, 5, 112, 3, 112, 1, 100, 7, 105, 6, 115, 4, 118, 6, 115, 4, 119, 1, 100, 7, 120,
+                9, 9]);
+        const end = (track, begin_ns, what, at_ns, own_ns, is_from) => ({ track, begin_ns, what, at_ns, own_ns, is_from });
+        assert.deepEqual(pairs.of({ id: 1 }, 100, 7), { n: 3, ends: [end(6, 115, 4, 119, 120, true), end(5, 112, 3, 112, 100, false),
+                end(6, 115, 4, 118, 105, false)] });
+        assert.deepEqual(pairs.of({ id: 5 }, 112, 3), { n: 1, ends: [end(1, 100, 7, 100, 112, true)] });
         assert.deepEqual(pairs.of({ id: 1 }, 100, 8), { n: 0, ends: [] });
         assert.deepEqual(new FileLaunches([]).of({ id: 1 }, 100, 7), { n: 0, ends: [] });
 });

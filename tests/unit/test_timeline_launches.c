@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline/timeline_launches.c: an index knows which zone of a thread handed which zone of a device over,
- * from both ends; while the trace grows, and after it was a file
+ * timeline/timeline_launches.c: an index knows which zone of a thread handed which zone of a device over, and
+ * to which zone of another thread work went, from both ends; while the trace grows, and after it was a file
  */
 #include "timeline/timeline_launches.h"
 
@@ -44,8 +44,9 @@ static void add_span(uint64_t key, uint64_t begin, uint64_t length, uint32_t lan
 
 /*
  * Zones at 2000 with the keys 7 and 8, and at 3000 with the key 9.  Work: of key 7 twice, on two lanes, of
- * key 8 once, of a key that no zone said, and of none.  Its last event comes long after, so that a trace that
- * grows shows the work.
+ * key 8 once, of a key that no zone said, and of none.  A flow goes from the zone at 3000 to a place outside
+ * of zones, from there to a zone of the other thread, which comes first in the chunk, and is over there.  Its
+ * last event comes long after, so that a trace that grows shows the work.
  */
 static void set_up(void)
 {
@@ -63,6 +64,12 @@ static void set_up(void)
         memcpy(&device.period_bits, &period_ns, sizeof(period_ns));
         (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
         (void)trace_builder_row(&b, TRACE_TABLE_DEVICE_CLOCKS, &clock);
+        trace_builder_begin_run(&b, 2);
+        trace_builder_begin_zone(&b, 3040, KERNEL);
+        TRACE_BUILDER_ADD(&b, 3060, FLOW, 0, 3, TRACE_FLOW_END);
+        TRACE_BUILDER_ADD(&b, 3061, FLOW, 0, 3, TRACE_FLOW_END);
+        trace_builder_event(&b, 3070, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
         trace_builder_begin_run(&b, 1);
         trace_builder_begin_zone(&b, 2000, SUBMIT);
         TRACE_BUILDER_ADD(&b, 2000, ZONE_KEY, 0, 7);
@@ -70,7 +77,9 @@ static void set_up(void)
         trace_builder_event(&b, 2100, TRACE_OP_ZONE_END);
         trace_builder_begin_zone(&b, 3000, SUBMIT);
         TRACE_BUILDER_ADD(&b, 3000, ZONE_KEY, 0, 9);
-        trace_builder_event(&b, 3100, TRACE_OP_ZONE_END);
+        TRACE_BUILDER_ADD(&b, 3020, FLOW, 0, 3, TRACE_FLOW_BEGIN);
+        trace_builder_event(&b, 3030, TRACE_OP_ZONE_END);
+        TRACE_BUILDER_ADD(&b, 3050, FLOW, 0, 3, TRACE_FLOW_STEP);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, 2);
         add_span(8, 2500, 100, 0);
@@ -126,8 +135,20 @@ static void check(const struct timeline_index *index)
         found[1] = NULL;
         ck_assert_uint_eq(timeline_launches_find(index, &search, found, 1), 3);
         ck_assert_ptr_null(found[1]);
-        search.begin_ns = 2000; /* its key has no work */
-        ck_assert_uint_eq(timeline_launches_find(index, &search, found, 3), 0);
+        search.begin_ns = 2000; /* its key has no work, but a flow begins in it */
+        ck_assert_uint_eq(timeline_launches_find(index, &search, found, 3), 1);
+        ck_assert_uint_eq(found[0]->from_ns, 2020);
+        ck_assert_uint_eq(found[0]->to_ns, 2050);
+        ck_assert_uint_eq(found[0]->device_ns, 2050);
+        ck_assert_uint_eq(found[0]->device_track, host);
+        ck_assert_uint_eq(found[0]->device_location, 0);
+        search = (struct timeline_launch_search){ 2040, track_of(index, TIMELINE_TRACK_THREAD, 2, 0), KERNEL,
+                                                  true };
+        ck_assert_uint_eq(timeline_launches_find(index, &search, found, 3), 1);
+        ck_assert_uint_eq(found[0]->from_ns, 2050);
+        ck_assert_uint_eq(found[0]->to_ns, 2060);
+        ck_assert_uint_eq(found[0]->host_location, 0);
+        ck_assert_uint_eq(index->n_launches, 5);
         search = (struct timeline_launch_search){ 1210, lanes[1], KERNEL, true };
         ck_assert_uint_eq(timeline_launches_find(index, &search, found, 3), 1);
         ck_assert_uint_eq(found[0]->host_ns, 1000);

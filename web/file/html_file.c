@@ -309,7 +309,7 @@ static int pack_strings(struct html_parts *p, struct error *err)
         return r;
 }
 
-/* [track, begin, location, track, begin, location, ...]: a zone of a thread, then one of a device. */
+/* [track, begin, location, time of the arrow, ...]: a zone of a thread, then where its work went. */
 static int pack_launches(struct html_parts *p, struct error *err)
 {
         struct byte_buffer text = { .data = NULL };
@@ -322,10 +322,10 @@ static int pack_launches(struct html_parts *p, struct error *err)
         }
         for (uint32_t i = 0; list && i < p->index.n_launches; i++) {
                 const struct timeline_launch *launch = &p->index.launches[i];
-                const uint64_t numbers[] = {
-                        launch->host_track,   launch->host_ns,   launch->host_location,
-                        launch->device_track, launch->device_ns, launch->device_location
-                };
+                const uint64_t numbers[] = { launch->host_track,      launch->host_ns,
+                                             launch->host_location,   launch->from_ns,
+                                             launch->device_track,    launch->device_ns,
+                                             launch->device_location, launch->to_ns };
 
                 for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
                         (void)json_array_append_new(list, json_value_number(numbers[k]));
@@ -538,7 +538,8 @@ static void say_left_out(const struct html_parts *p, struct byte_buffer *words)
         if (p->has_lanes && !p->has_texts && p->texts.used_bytes > 0)
                 html_file_say(words, "texts of zones are left out: a search does not find them");
         if (p->has_lanes && p->index.n_launches > LAUNCHES_MAX)
-                html_file_say(words, "arrows to work of devices are left out: there are more than %d",
+                html_file_say(words,
+                              "arrows to work of devices and of flows are left out: there are more than %d",
                               LAUNCHES_MAX);
         if (!p->has_samples && (p->samples.used_bytes > 0 || p->samples.failed))
                 html_file_say(words, "samples are left out: there are no sums over a selected range");

@@ -221,21 +221,39 @@ int view_content_put_found(struct view_content *c, const struct web_request *req
                                 out, err);
 }
 
-static json_t *make_launch_end(const struct timeline_launch *launch, bool is_device)
+/* The other end of a pair, and where the arrow is. */
+static json_t *make_launch_end(const struct timeline_launch *launch, bool is_first)
 {
-        return json_pack("{s:I,s:I,s:I}", "track",
-                         (json_int_t)(is_device ? launch->device_track : launch->host_track), "begin_ns",
-                         (json_int_t)(is_device ? launch->device_ns : launch->host_ns), "what",
-                         (json_int_t)(is_device ? launch->device_location : launch->host_location));
+        return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b}", "track",
+                         (json_int_t)(is_first ? launch->host_track : launch->device_track), "begin_ns",
+                         (json_int_t)(is_first ? launch->host_ns : launch->device_ns), "what",
+                         (json_int_t)(is_first ? launch->host_location : launch->device_location), "at_ns",
+                         (json_int_t)(is_first ? launch->from_ns : launch->to_ns), "own_ns",
+                         (json_int_t)(is_first ? launch->to_ns : launch->from_ns), "is_from", is_first);
+}
+
+/* Adds the pairs whose first or second zone that is: as many as there are, but at most @n_max to the list. */
+static uint32_t add_launch_ends(const struct view_content *c, const struct timeline_launch_search *search,
+                                json_t *ends, uint32_t n_max)
+{
+        const struct timeline_launch *found[VIEW_CONTENT_LAUNCHES_MAX];
+        uint32_t n = timeline_launches_find(c->index, search, found, n_max);
+
+        for (uint32_t i = 0; ends && i < (n < n_max ? n : n_max); i++) {
+                json_t *end = make_launch_end(found[i], search->is_device);
+
+                if (end)
+                        (void)json_array_append_new(ends, end);
+        }
+        return n;
 }
 
 int view_content_put_launches(struct view_content *c, const struct web_request *request,
                               struct byte_buffer *out, struct error *err)
 {
-        const struct timeline_launch *found[VIEW_CONTENT_LAUNCHES_MAX];
         struct timeline_launch_search search = { .begin_ns = request->at_ns, .location = request->what };
-        struct timeline_lane_facts lane;
         uint32_t n, n_max = VIEW_CONTENT_LAUNCHES_MAX;
+        struct timeline_lane_facts lane;
         json_t *ends;
         int r = check_index(c, err);
 
@@ -244,18 +262,15 @@ int view_content_put_launches(struct view_content *c, const struct web_request *
         if (request->ids[0] >= c->index->n_lanes)
                 return error_set(err, -EINVAL, "there is no lane %" PRIu32, request->ids[0]);
         if (c->builder && timeline_launches_join(&c->builder->shared.launches) < 0)
-                return error_set(err, -ENOMEM, "joining devices with zones: out of memory");
+                return error_set(err, -ENOMEM, "joining zones for arrows: out of memory");
         lane = timeline_index_lane_facts(c->index, request->ids[0]);
         search.track = lane.track;
-        search.is_device = lane.kind == TIMELINE_LANE_DEVICE;
-        n = timeline_launches_find(c->index, &search, found, n_max);
+        search.is_device = true;
         ends = json_array();
-        for (uint32_t i = 0; ends && i < (n < n_max ? n : n_max); i++) {
-                json_t *end = make_launch_end(found[i], !search.is_device);
-
-                if (end)
-                        (void)json_array_append_new(ends, end);
-        }
+        n = add_launch_ends(c, &search, ends, n_max / 2);
+        search.is_device = false;
+        if (lane.kind != TIMELINE_LANE_DEVICE)
+                n += add_launch_ends(c, &search, ends, n_max / 2);
         return view_model_print(json_pack("{s:I,s:o*}", "n", (json_int_t)n, "ends", ends), out, err);
 }
 

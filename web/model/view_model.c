@@ -289,8 +289,8 @@ static json_t *list_warnings(const struct view_content *c)
                                           TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR));
         if (list && c->index && c->index->n_launches_left_out > 0)
                 (void)append(list,
-                             json_sprintf("%" PRIu64 " keys of zones and work of devices are beyond the "
-                                          "limit: they have no arrows",
+                             json_sprintf("%" PRIu64 " keys of zones, work of devices and events of flows "
+                                          "are beyond the limit: they have no arrows",
                                           c->index->n_launches_left_out));
         if (list && c->index && c->index->n_left_out > 0)
                 (void)append(list,

@@ -138,22 +138,24 @@ function decodeFilePoints(reader, n, mergedLog2, nEscapes) {
 /** The ends that are named for a zone, as by `hyprof view`; more are counted. */
 const LAUNCH_ENDS_MAX = 64;
 
-/** Which zones of threads handed which work of devices over. */
+/** The numbers of an end: track, begin and location of the zone, and the time of the arrow there. */
+const NUMBERS_OF_END = 4;
+
+/** To which work of devices, or zones of threads, work of a zone went. */
 export class FileLaunches {
-        /** @param {number[]} numbers the data element `launches`: track, begin, location of a zone of a thread, then of the work */
+        /** @param {number[]} numbers the data element `launches`: of a zone of a thread, then of where its work went */
         constructor(numbers) {
                 this.numbers = numbers;
-                /** @type {Map<string, number[]>} where in `numbers` the other end is */
+                /** @type {Map<string, number[]>} where in `numbers` it is one of a pair */
                 this.ends = new Map();
-                for (let i = 0; i + 3 <= numbers.length - numbers.length % 6; i += 3) {
+                for (let i = 0; i < numbers.length - numbers.length % (2 * NUMBERS_OF_END); i += NUMBERS_OF_END) {
                         const key = numbers.slice(i, i + 3).join();
                         const places = this.ends.get(key);
-                        const other = i % 6 === 0 ? i + 3 : i - 3;
 
                         if (places) {
-                                places.push(other);
+                                places.push(i);
                         } else {
-                                this.ends.set(key, [other]);
+                                this.ends.set(key, [i]);
                         }
                 }
         }
@@ -166,8 +168,17 @@ export class FileLaunches {
          */
         of(track, at, what) {
                 const places = this.ends.get([track.id, at, what].join()) || [];
-                const ends = places.slice(0, LAUNCH_ENDS_MAX).map((i) => ({ track: this.numbers[i], begin_ns: this.numbers[i + 1],
-                        what: this.numbers[i + 2] }));
+                /** @param {number} own */
+                const isTo = (own) => own % (2 * NUMBERS_OF_END) !== 0;
+                const sorted = [...places.filter(isTo), ...places.filter((own) => !isTo(own))];
+                const ends = sorted.slice(0, LAUNCH_ENDS_MAX).map((own) => {
+                        const isFrom = isTo(own);
+                        const other = isFrom ? own - NUMBERS_OF_END : own + NUMBERS_OF_END;
+                        const [ofTrack, begin_ns, location, at_ns] = this.numbers.slice(other, other + NUMBERS_OF_END);
+
+                        return { track: ofTrack, begin_ns, what: location, at_ns, own_ns: this.numbers[own + 3], is_from: isFrom };
+                });
+
                 return { n: places.length, ends };
         }
 }

@@ -13,7 +13,8 @@ import { TraceModel } from './model.js';
 /**
  * @typedef {{signal?: AbortSignal, onProgress?: (share: number | null, elapsed_ms: number) => void}} AnswerOptions
  * @typedef {{begin_ns: number, end_ns: number, what: number, lane?: number}} FoundSpan
- * @typedef {{track: number, begin_ns: number, what: number}} LaunchEnd  a zone of a thread or a device
+ * @typedef {{track: number, begin_ns: number, what: number, at_ns: number, own_ns: number, is_from: boolean}} LaunchEnd  a zone of
+ *     a thread (`what` 0: none is open there) or a device, and where the arrow between that and the asked zone is: there, and here
  * @typedef {{lane: number, begin_ns: number, end_ns: number, what: number, rank: number}} FoundHit `rank`: which of the hits
  *     that begin at once, from 1
  * @typedef {{kind: NameKind, what: number}} OneName

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * timeline_launches.js - the arrows between a zone of a thread and the work of devices that it handed over
+ * timeline_launches.js - the arrows between a zone of a thread and where its work went: to devices, to other zones
  *
  * Way of the data:  a zone -> source.launches(), source.find() -> [timeline_launches] -> a canvas, instance_panel
  *
- * Both said the same key.  An arrow goes from begin to begin.
+ * A zone and work of a device said the same key: their arrow goes from begin to begin.  Zones of threads follow each other
+ * in a flow: their arrow goes from where work was handed over to where it was taken.
  */
 
 import { formatDuration } from './format.js';
@@ -30,10 +31,11 @@ const LAUNCHES_SHOWN_MAX = 16;
 const LANES_MAX = 256;
 
 /**
- * `span`: the zone as its lane has it; null while it is not over.
- * @typedef {{ track: TrackOfModel, begin: number, what: number, span: (FoundSpan & { lane: number })|null }} LaunchPlace
- * @typedef {{ hit: TimelineHit, isOfDevice: boolean, n: number, ends: LaunchPlace[] }} Launches  `isOfDevice`: of `hit`; `n`: with
- *             those that are not among `ends`
+ * `span`: the zone as its lane has it; null while it is not over, and outside of zones.  The arrow is at `at`, and at `own` in the
+ * chosen zone; `isFrom`: it begins there.
+ * @typedef {{ track: TrackOfModel, begin: number, what: number, span: (FoundSpan & { lane: number })|null, at: number,
+ *             own: number, isFrom: boolean }} LaunchPlace
+ * @typedef {{ hit: TimelineHit, n: number, ends: LaunchPlace[] }} Launches  `n`: with those that are not among `ends`
  */
 
 /** The arrows of the chosen zone. */
@@ -96,24 +98,23 @@ export class TimelineLaunches {
         }
 
         /**
-         * Draws an arrow for each pair, from the zone of the thread to that of the device.  An end that is out of sight is
-         * named where the arrow leaves the picture.
+         * Draws an arrow for each pair.  An end that is out of sight is named where the arrow leaves the picture.
          * @param {TimelineFrame} frame
          */
         paint(frame) {
                 if (!this.found)
                         return;
-                const { hit, isOfDevice, ends } = this.found;
-                const own = { x: xOfTime(frame, hit.begin), y: this.middleOf(frame, hit.lane.track, hit.lane.lane.id),
-                              name: hit.lane.track.title };
+                const { hit, ends } = this.found;
+                const y = this.middleOf(frame, hit.lane.track, hit.lane.lane.id);
 
                 frame.context.strokeStyle = frame.context.fillStyle = frame.colors.accent;
                 frame.context.lineWidth = 1.5;
                 for (const end of ends) {
-                        const other = { x: xOfTime(frame, end.begin), y: this.middleOf(frame, end.track, end.span?.lane ?? null),
-                                        name: `${frame.model.locationName(end.what)} on ${end.track.title}` };
+                        const own = { x: xOfTime(frame, end.own), y, name: hit.lane.track.title };
+                        const other = { x: xOfTime(frame, end.at), y: this.middleOf(frame, end.track, end.span?.lane ?? null),
+                                        name: `${nameOfEnd(frame.model, end)} on ${end.track.title}` };
 
-                        paintArrow(frame, isOfDevice ? other : own, isOfDevice ? own : other);
+                        paintArrow(frame, end.isFrom ? other : own, end.isFrom ? own : other);
                 }
         }
 }
@@ -128,13 +129,13 @@ export class TimelineLaunches {
 export async function launchesOf(source, model, hit) {
         const { kind, id } = hit.lane.lane;
 
-        if (hit.count !== 1 || !['zones', 'device'].includes(kind) || !model.tracks.some((track) => track.kind === 'device'))
+        if (hit.count !== 1 || !['zones', 'device'].includes(kind))
                 return null;
         const found = await source.launches(id, hit.begin, hit.what);
         const ends = await Promise.all(found.ends.slice(0, LAUNCHES_SHOWN_MAX).map((end) => placeOfEnd(source, model, end)));
         const known = /** @type {LaunchPlace[]} */ (ends.filter((end) => end !== null));
 
-        return known.length > 0 ? { hit, isOfDevice: kind === 'device', n: found.n, ends: known } : null;
+        return known.length > 0 ? { hit, n: found.n, ends: known } : null;
 }
 
 /**
@@ -153,7 +154,7 @@ async function placeOfEnd(source, model, end) {
         let span = null;
 
         /* In a page whose short zones are merged, the zone may be part of an item with another name. */
-        for (const what of lanes.length > 0 ? [end.what, null] : []) {
+        for (const what of lanes.length > 0 && end.what !== 0 ? [end.what, null] : []) {
                 if (span)
                         break;
                 const found = await source.find(lanes.map((lane) => lane.id), end.begin_ns + 1, 'previous', what);
@@ -161,7 +162,12 @@ async function placeOfEnd(source, model, end) {
                 if (found && (found.begin_ns === end.begin_ns || (model.file?.merged_below_ns && found.end_ns > end.begin_ns)))
                         span = { lane: lanes[0].id, ...found };
         }
-        return { track, begin: end.begin_ns, what: end.what, span };
+        return { track, begin: end.begin_ns, what: end.what, span, at: end.at_ns, own: end.own_ns, isFrom: end.is_from };
+}
+
+/** @param {TraceModel} model @param {LaunchPlace} end */
+function nameOfEnd(model, end) {
+        return end.what === 0 ? 'no zone' : model.locationName(end.what);
 }
 
 /**
@@ -171,12 +177,16 @@ async function placeOfEnd(source, model, end) {
  * @param {LaunchPlace} end
  */
 export function wordsOfLaunch(model, launches, end) {
-        const name = model.locationName(end.what);
-        const ns = launches.isOfDevice ? launches.hit.begin - end.begin : end.begin - launches.hit.begin;
+        const name = nameOfEnd(model, end);
+        const ns = end.isFrom ? end.own - end.at : end.at - end.own;
         const when = `${formatDuration(Math.abs(ns))} ${ns < 0 ? 'earlier' : 'later'}`;
 
-        return launches.isOfDevice ? `submitted by ${name} in ${end.track.title}, began ${when}`
-                : `ran on ${end.track.title}: ${name}, ${when}${end.track.unit ? ` (${end.track.unit})` : ''}`;
+        if (launches.hit.lane.lane.kind === 'device')
+                return `submitted by ${name} in ${end.track.title}, began ${when}`;
+        if (end.track.kind === 'device')
+                return `ran on ${end.track.title}: ${name}, ${when}${end.track.unit ? ` (${end.track.unit})` : ''}`;
+        return end.isFrom ? `handed over by ${name} in ${end.track.title}, taken ${when}`
+                : `taken over by ${name} in ${end.track.title}, ${when}`;
 }
 
 /**
