@@ -211,7 +211,7 @@ def read_dump(data: bytes, facts: Facts) -> None:
         elif op == "device_span":
             begin = int(row["begin_ticks"])
             facts.add("span", names[locations[row["location"]]], begin, begin + int(row["length_ticks"]))
-        elif op in ("message", "message_text"):
+        elif op in ("message", "message_text", "flow"):
             facts.counts["moments"] += 1
         elif op.startswith("plot_"):
             facts.counts["values"] += 1

@@ -606,6 +606,8 @@ static void add_values_and_instants(struct lines *lines)
                 add_quoted(lines, "name", instant->name);
                 add_number(lines, "time", instant->time);
                 add_key(lines, instant->key);
+                if (instant->flow != 0)
+                        add_number(lines, "flow", instant->flow);
                 add_quoted(lines, "text", instant->text);
                 end_line(lines);
         }

@@ -421,7 +421,11 @@ static const struct {
         { "[{\"ph\":\"B\",\"ts\":1,\"name\":\"a\"," OURS "}]",
           "instant process 1/thread 2 name=\"a\" time=1000" },
         { "[{\"ph\":\"s\",\"ts\":1,\"name\":\"a\",\"cat\":\"rpc\",\"id\":7," OURS "}]",
-          "instant process 1/thread 2 name=\"a\" time=1000 key=\"flow rpc\" is=7" },
+          "instant process 1/thread 2 name=\"a\" time=1000 key=\"flow rpc\" is=7 flow=1" },
+        { "[{\"ph\":\"t\",\"ts\":1,\"name\":\"a\",\"id\":7," OURS "}]",
+          "instant process 1/thread 2 name=\"a\" time=1000 key=\"flow\" is=7 flow=2" },
+        { "[{\"ph\":\"f\",\"ts\":1,\"name\":\"a\",\"cat\":\"flow\",\"id\":7," OURS "}]",
+          "instant process 1/thread 2 name=\"a\" time=1000 key=\"flow\" is=7 flow=3" },
         { "[{\"ph\":\"C\",\"ts\":1,\"name\":\"m\",\"args\":{\"used\":9007199254740993}," OURS "}]",
           "value process 1 name=\"m.used\" time=1000 signed=9007199254740993" },
         { "[{\"ph\":\"C\",\"ts\":1,\"name\":\"m\",\"id\":\"7\",\"args\":{\"m\":18446744073709551615}," OURS
