@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/path/past.h"
 
+#include "analyze/path/past_timeouts.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
@@ -74,6 +75,7 @@ static void deinit_thread(struct past_thread *t)
         past_list_deinit(&t->wakes);
         past_list_deinit(&t->lock_waits);
         past_list_deinit(&t->fibers);
+        past_list_deinit(&t->handed);
 }
 
 static void deinit_lists(struct past_list *lists, uint32_t n)
@@ -92,6 +94,7 @@ void past_deinit(struct past *p)
         deinit_lists(p->holds, p->n_locks);
         deinit_lists(p->cpus, p->n_cpus);
         wait_ends_deinit(&p->ends);
+        past_flows_free(p->flows);
         *p = (struct past){ .threads = NULL };
 }
 
@@ -558,6 +561,8 @@ static int take_event(struct past *p, struct past_thread *t, const struct walked
         case TRACE_OP_FIBER_ENTER:
         case TRACE_OP_FIBER_LEAVE:
                 return take_fiber(p, t, thread->id, event);
+        case TRACE_OP_FLOW:
+                return past_flows_add(p, thread->id, event);
         case TRACE_OP_THREAD_EXIT:
                 t->end_ns = event->time_ns;
                 leave_cpu(p, t, thread->id, event->time_ns);
@@ -586,10 +591,12 @@ static void trim_thread(struct past *p, struct past_thread *t, uint64_t time_ns)
         past_list_trim(&t->wakes, sizeof(uint64_t), time_ns);
         past_list_trim_spans(&t->lock_waits, time_ns);
         past_list_trim_spans(&t->fibers, time_ns);
+        past_list_trim_spans(&t->handed, time_ns);
         p->used_bytes += past_list_count(&t->waits) * sizeof(struct past_wait) +
                          past_list_count(&t->samples) * sizeof(struct past_sample) +
                          past_list_count(&t->wakes) * sizeof(uint64_t) +
-                         (past_list_count(&t->lock_waits) + past_list_count(&t->fibers)) *
+                         (past_list_count(&t->lock_waits) + past_list_count(&t->fibers) +
+                          past_list_count(&t->handed)) *
                                  sizeof(struct past_span);
 }
 

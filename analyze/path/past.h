@@ -57,6 +57,7 @@ struct past_wait {
         bool preempted; /* it could run all the time: also a new thread, until it ran first */
         bool is_lock;   /* for a lock of the program or the kernel, by its call stack */
         bool is_sent;   /* a packet to this machine ended it */
+        bool is_flow;   /* no thread ended it; `by` handed over what the thread took then: past_timeouts.h */
 };
 
 struct past_sample {
@@ -72,6 +73,7 @@ struct past_thread {
         struct past_list wakes;      /* uint64_t: when it woke others */
         struct past_list lock_waits; /* struct past_span: for which lock it waited */
         struct past_list fibers;     /* struct past_span: which fiber it ran */
+        struct past_list handed;     /* struct past_span: handed over in a flow, until it was taken */
         uint64_t born_ns;            /* 0 = before the recording */
         uint64_t end_ns;             /* UINT64_MAX = it has not ended */
         uint64_t fiber_ns;           /* since when it runs `fiber` */
@@ -96,14 +98,15 @@ struct past {
         uint32_t *first_threads; /* heap; by process - 1: its first thread that is no fiber; 0 = none yet */
         size_t first_threads_capacity;
         uint32_t n_processes;
-        uint32_t event;         /* whose samples are kept; 0 = none */
-        uint64_t first_ns;      /* of the event that came first; 0 = none came */
-        uint64_t latest_ns;     /* of all events */
-        uint64_t kept_ns;       /* nothing before this time is complete */
-        uint64_t n_forgotten;   /* waits that were dropped for lack of room, or whose times cannot be */
-        uint64_t used_bytes;    /* of items in the lists */
-        uint64_t trimmed_bytes; /* the same when the oldest ones were dropped last */
-        uint64_t bytes_max;     /* of them: PAST_BYTES_MAX; the caller may change it after past_init() */
+        struct past_flows *flows; /* heap; NULL = no event of a flow came */
+        uint32_t event;           /* whose samples are kept; 0 = none */
+        uint64_t first_ns;        /* of the event that came first; 0 = none came */
+        uint64_t latest_ns;       /* of all events */
+        uint64_t kept_ns;         /* nothing before this time is complete */
+        uint64_t n_forgotten;     /* waits that were dropped for lack of room, or whose times cannot be */
+        uint64_t used_bytes;      /* of items in the lists */
+        uint64_t trimmed_bytes;   /* the same when the oldest ones were dropped last */
+        uint64_t bytes_max;       /* of them: PAST_BYTES_MAX; the caller may change it after past_init() */
         bool has_switches;
         /* Set by the caller after past_init(): `cpus` stays empty, which takes a third of the time. */
         bool skips_cpus;

@@ -293,7 +293,7 @@ static enum path_how how_woken(const struct past_wait *wait)
 {
         if (wait->is_lock)
                 return PATH_HOW_LOCK;
-        return wait->is_sent ? PATH_HOW_SENT : PATH_HOW_WOKEN;
+        return wait->is_sent ? PATH_HOW_SENT : wait->is_flow ? PATH_HOW_FLOW : PATH_HOW_WOKEN;
 }
 
 /*
@@ -691,7 +691,7 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         const struct past_wait *waits = past_waits(past_of(w->past, s->thread)), *wait = &waits[*i];
         const struct replay_point *end = w->replay ? replay_wait_end(w->replay, s->thread, wait) : NULL;
         uint64_t begin_ns = wait->out_ns > s->from_ns ? wait->out_ns : s->from_ns;
-        uint64_t b = wait->in_ns < *end_ns ? wait->in_ns : *end_ns, woken_ns;
+        uint64_t b = wait->in_ns < *end_ns ? wait->in_ns : *end_ns, woken_ns, noticed_ns;
         struct path_device_wait device;
         bool has_device;
         size_t first;
@@ -716,6 +716,10 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
                 return 0;
         }
         r = emit(w, s, PATH_MACHINE, woken_ns, b, wait);
+        noticed_ns = woken_ns;
+        woken_ns = past_flows_handed_ns(w->past, s->thread, wait, begin_ns, woken_ns);
+        if (r == 0)
+                r = emit(w, s, PATH_WAIT, woken_ns, noticed_ns, wait);
         if (r < 0)
                 return r;
         has_device = find_device(w, s, wait, woken_ns, &device);
@@ -781,9 +785,10 @@ static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns)
 int path_walk_run(struct path_walk *w, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
 {
         struct stretch s = { .thread = thread, .from_ns = begin_ns };
+        int r = past_flows_settle(w->past, end_ns);
 
-        if (thread == 0 || thread > w->past->n_threads)
-                return 0;
+        if (r < 0 || thread == 0 || thread > w->past->n_threads)
+                return r;
         w->n_steps = 0;
         return walk(w, s, end_ns);
 }

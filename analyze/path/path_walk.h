@@ -25,6 +25,9 @@
  *               if a work of the device ended just before, and a thread of the chain had asked for it
  *               (path_devices.h)
  *
+ *      flow     a wait that no recorded thread ended goes on at the thread that handed over, in a flow, what
+ *               was taken after it, from then on; until then it was not noticed
+ *
  * With a replay (replay.h) the path is that of its times: waits that would not be there any more are passed
  * over, others go on at who would be the last one.  Segments have their times in the past still.
  *
@@ -73,6 +76,7 @@ enum path_kind {
 enum path_how {
         PATH_HOW_WOKEN,
         PATH_HOW_SENT,   /* woke it through a socket, on this machine */
+        PATH_HOW_FLOW,   /* handed over what the thread took then, as the program says: past_timeouts.h */
         PATH_HOW_LOCK,   /* held the lock */
         PATH_HOW_MADE,   /* made the thread */
         PATH_HOW_DEVICE, /* a device: no thread */

@@ -471,7 +471,9 @@ void path_words_add_chain(struct answer_words *out, const struct path *p, uint32
                 return;
         answer_words_add(out, " waited for it");
         add_first_wait(out, p, first);
-        answer_words_add(out, first->how == PATH_HOW_SENT ? " (TCP on this machine)" : "");
+        answer_words_add(out, first->how == PATH_HOW_SENT   ? " (TCP on this machine)"
+                              : first->how == PATH_HOW_FLOW ? " (a flow of the program)"
+                                                            : "");
         for (uint32_t i = n - 1; i-- > 0;) {
                 uint32_t group = path_names_group(&p->names, links[i]->thread);
 
