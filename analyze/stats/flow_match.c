@@ -23,12 +23,6 @@ struct open_flow {
         uint32_t older, newer;             /* of all; `newer` of a free one: the next free one */
 };
 
-/* The events of a flow have this in common, as bytes; process 0: whichever it is. */
-struct flow_key {
-        uint64_t id;
-        uint32_t space, recording, process, unused;
-};
-
 void flow_match_init(struct flow_match *m, const struct trace_dictionary *dictionary)
 {
         *m = (struct flow_match){ .dictionary = dictionary, .n_open_max = FLOW_MATCH_OPEN_MAX };
@@ -75,13 +69,12 @@ static struct open_flow *flow_of(const struct flow_match *m, uint32_t number)
         return &m->flows[number - 1];
 }
 
+/* @process: 0 = whichever it is */
 static uint32_t slot_of(const struct flow_point *p, uint32_t process)
 {
-        const struct flow_key key = {
-                .id = p->id, .space = p->space, .recording = p->recording, .process = process
-        };
+        const uint64_t common[] = { p->id, (uint64_t)p->space << 32 | p->recording, process };
 
-        return (uint32_t)content_hash(&key, sizeof(key)) % SLOTS;
+        return (uint32_t)content_hash(common, sizeof(common)) % SLOTS;
 }
 
 static bool is_same(const struct flow_point *a, const struct flow_point *b)
