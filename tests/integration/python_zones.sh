@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 28
+plan 29
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 
 # Recorded without samples; the database is in $TMPDIR/NAME.db.
@@ -97,8 +97,12 @@ hyprof.frame(), hyprof.frame("other")
 hyprof.thread_name("the main one")
 hyprof.app_info("model", "tiny"), hyprof.app_info("a line")
 hyprof.signpost("warm", "up")
+for number in (7, -1, (1 << 64) + 5):
+    hyprof.flow_begin(number), hyprof.flow_step(number, None), hyprof.flow_end(number)
+    hyprof.flow_end(number, "other space")
 for wrong in (lambda: hyprof.zone(3), lambda: hyprof.zone("x", wrong=1), lambda: hyprof.zone(),
               lambda: hyprof.message("x", severity="loud"), lambda: hyprof.plot(1, 2),
+              lambda: hyprof.flow_begin(1.5), lambda: hyprof.flow_end(1, 2), lambda: hyprof.flow_step("x"),
               lambda: hyprof.zone("x", color=1 << 24), lambda: hyprof.zone("x")(3)):
     try:
         wrong()
@@ -129,6 +133,8 @@ holds "plots, frames, the thread's name" same "3.0 2.5 1.18059162071741e+21 1 1 
         "$(ask kinds "SELECT value FROM plots ORDER BY time_ns") $(ask kinds "SELECT count(*) FROM frame_marks
                 WHERE name IS NULL OR name = 'main' OR name = ''") $(ask kinds "SELECT count(*) FROM frame_marks
                 WHERE name = 'other'") $(ask kinds "SELECT name FROM threads WHERE name LIKE 'the main%'")"
+holds "flows: each with a step, by the lowest 64 bits of its number" same "-1 end -1 step 5 end 5 step 7 end 7 step" \
+        "$(ask kinds "SELECT id, kind FROM flows WHERE space IS NULL ORDER BY 1, 2" | xargs)"
 holds "a zone's place is the line of its with" same "kinds.py $(grep -n 'zone("told"' "$TMPDIR/kinds.py" | cut -d: -f1)" \
         "$(ask kinds "SELECT replace(file, '$TMPDIR/', ''), line FROM locations WHERE name = 'told'")"
 
