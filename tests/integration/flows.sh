@@ -80,16 +80,16 @@ holds "all are counted" same '[600000,1000,599000]' "$(flows "$TMPDIR/many.hyp" 
 holds "and how many were given up" same '["337,856 flows were given up: more than 262,144 were begun and not ended at a time"]' \
         "$(flows "$TMPDIR/many.hyp" '[.warnings[] | select(test("given up"))]')"
 
-# ---- the path: who made what a thread looked for again and again
+# ---- the path, without wake-ups: who made what a thread waited for
 if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         first_of() { # name, argument of the workload...
-                record "$1" --off-cpu -F 997 "$WORKLOADS/w_flow_polls" "${@:2}" &&
+                record "$1" -F 997 "$WORKLOADS/w_flow_waits" "${@:2}" &&
                         "$HYPROF" path --zone frame --json "$TMPDIR/$1.hyp" | jq -r '.path.rows[0].thread_name'
         }
-        holds "the path goes on at the thread that handed over" same maker "$(first_of polls)"
-        holds "and says by what" sh -c '"$1" path --zone frame "$2" | tr "\n" " " | grep -qF "looker waited for it in usleep() (a flow of the program)"' \
-                sh "$HYPROF" "$TMPDIR/polls.hyp"
-        holds "without flows it does not know" same looker "$(first_of silent nothing)"
+        holds "the path goes on at the thread that handed over" same maker "$(first_of waits)"
+        holds "and says by what" sh -c '"$1" path --zone frame "$2" | tr "\n" " " | grep -qF "taker waited for it (a flow of the program)"' \
+                sh "$HYPROF" "$TMPDIR/waits.hyp"
+        holds "without flows it does not know" same taker "$(first_of silent nothing)"
 else
         skips_group "the path" "perf_event_open"
 fi
