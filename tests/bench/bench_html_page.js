@@ -14,7 +14,7 @@ const isDrawn = `window.hyprofShell && (() => {
         const screen = hyprofShell.made.get("timeline");
         const frame = screen && screen.frame();
         return frame && !screen.cache.isFetching && !screen.cache.wanted && !screen.isDrawAsked &&
-                rowsBetween(screen.layout.rows, frame.top, frame.height).every((row) => row.lanes.every((lane) =>
+                pageModules['timeline_rows.js'].rowsBetween(screen.layout.rows, frame.top, frame.height).every((row) => row.lanes.every((lane) =>
                         screen.cache.has(lane.lane.id, frame.from, frame.to, frame.bucketLog2)));
 })()`;
 

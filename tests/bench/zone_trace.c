@@ -22,6 +22,7 @@ struct bench {
         struct trace_writer *writer;
         uint64_t random;
         uint64_t now_ns[ZONE_TRACE_THREADS_MAX];
+        uint32_t names[ZONE_TRACE_THREADS_MAX]; /* strings */
         uint32_t n_threads;
         uint32_t zones_per_sample;
         uint32_t event;
@@ -71,8 +72,10 @@ static void add_tables(struct bench *b)
         struct trace_zone_path path = { .parent = 0 };
 
         (void)add_row(b, TRACE_TABLE_PROCESSES, &process);
-        for (uint32_t i = 0; i < b->n_threads; i++)
+        for (uint32_t i = 0; i < b->n_threads; i++) {
                 (void)add_row(b, TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = 100 + i });
+                b->names[i] = add_string(b, "w", i);
+        }
         (void)add_row(b, TRACE_TABLE_MODULES, &module);
         b->event = add_row(b, TRACE_TABLE_SAMPLE_EVENTS, &event);
         for (uint32_t i = 0; i < N_LOCATIONS; i++) {
@@ -100,6 +103,8 @@ static void add_event(struct bench *b, uint32_t thread, enum trace_op op, uint64
         event.time_ns = b->now_ns[thread];
         if (op == TRACE_OP_ZONE_BEGIN) {
                 event.zone_begin.location = first;
+        } else if (op == TRACE_OP_THREAD_NAME) {
+                event.thread_name.name = first;
         } else if (op == TRACE_OP_SAMPLE) {
                 event.sample.event = b->event;
                 event.sample.path = first;
@@ -113,6 +118,8 @@ static void add_event(struct bench *b, uint32_t thread, enum trace_op op, uint64
 static void add_run(struct bench *b, uint32_t thread)
 {
         event_encoder_begin_run(&b->encoder, thread + 1);
+        if (b->now_ns[thread] == 0)
+                add_event(b, thread, TRACE_OP_THREAD_NAME, b->names[thread]);
         add_event(b, thread, TRACE_OP_ZONE_BEGIN, 1);
         for (uint32_t i = 1; i < ZONES_PER_RUN; i += 2) {
                 uint64_t location = 2 + next_random(&b->random) % (N_LOCATIONS - 2);

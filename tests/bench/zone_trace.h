@@ -5,6 +5,7 @@
  * Way of the data:  [zone_trace] -> file -> bench_report, bench_timeline, bench_view
  *
  * Zones three deep, 20 to 220 ns between two events of a thread; a context switch for every 1000 zones.
+ * Threads are called w0, w1 and so on.
  */
 #ifndef TESTS_BENCH_ZONE_TRACE_H
 #define TESTS_BENCH_ZONE_TRACE_H
