@@ -406,6 +406,17 @@ static unsigned count_merge_steps(const struct html_parts *p)
         return n;
 }
 
+/* The items of the lanes that come into the page, none of them merged. */
+static uint64_t count_items(const struct html_parts *p)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; i < p->index.n_lanes; i++)
+                if (p->has_texts || !is_of_texts(&p->index, i))
+                        n += timeline_index_lane_facts(&p->index, i).n_items;
+        return n;
+}
+
 /*
  * Tries to fit the lanes beside the other parts, with items shorter than 2^merged_log2 ns merged.  Lanes that
  * will be far too large, or are of many bytes, are not packed only to see that: an estimate is enough.
@@ -422,6 +433,8 @@ static int try_lanes(struct html_parts *p, unsigned merged_log2, bool is_sure, s
 
         if (n_items_max < ITEMS_ALWAYS_TRIED)
                 n_items_max = ITEMS_ALWAYS_TRIED;
+        if (merged_log2 == 0 && count_items(p) > n_items_max)
+                return 0;
         show(p, "the timeline, items from %s on",
              text_number_duration(merged_log2 ? UINT64_C(1) << merged_log2 : 0).text);
         r = put_lanes(&p->index, merged_log2, n_items_max, p->has_texts, &bytes, err);
