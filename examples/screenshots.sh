@@ -34,7 +34,7 @@ HYPROF=$build/hyprof node examples/screenshots.js build/demo/devices.hyp docs/im
 # ---- the stories; without Redis, of its story none
 export PYTHONPATH=$PWD/$build/python
 stories=examples/stories run='screen=timeline&path=run'
-picture gil screen=timeline --off-cpu -- /usr/bin/python3 $stories/gil.py
+picture gil 'screen=timeline&rows=n' --off-cpu -- /usr/bin/python3 $stories/gil.py
 picture minidom screen=flame -- /usr/bin/python3 $stories/deep_dom.py
 command -v redis-server >/dev/null &&
         picture path-database "$run" --off-cpu -- $stories/append_only.sh always
