@@ -90,7 +90,7 @@ test('each lane of zones has a name before a zoom, and it says how many it stand
  */
 class SampledTrace extends FakeTrace {
         constructor(nThreads = 3) {
-                super({ nThreads, nFrames: 60 });
+                super({ nThreads, nFrames: 20 });
                 const threads = this.tracks.filter((track) => track.kind === 'thread');
 
                 for (const track of this.tracks)
@@ -145,7 +145,7 @@ test('where preemptions cut all functions, the lanes end with the fullest one; w
 });
 
 test('of many threads without zones, those with the most samples have functions: 24 lanes in all', async () => {
-        for (const [nThreads, nShown] of [[5, 5], [11, 11], [40, 12]])
+        for (const [nThreads, nShown] of [[5, 5], [14, 12]])
                 await withPage({}, async (page) => {
                         const seen = await page.value(ghosts);
 
