@@ -155,14 +155,13 @@ static void put_values(struct byte_buffer *b, struct json_value container, bool 
 static void put_value(struct byte_buffer *b, struct json_value value, unsigned depth)
 {
         struct json_pull p = json_pull_inside(value);
-        struct json_value inner;
-        struct text_view key;
+        struct json_value inner = { .kind = JSON_WORD };
+        struct text_view key = { "", 0 };
         int64_t number;
 
-        if (depth > OTLP_TEXT_DEPTH || value.kind != JSON_OBJECT || !value.text.bytes ||
-            json_pull_member(&p, &key, &inner) != 1)
-                byte_buffer_add(b, "null", 4);
-        else if (text_view_is(key, "arrayValue") || text_view_is(key, "kvlistValue"))
+        if (depth > OTLP_TEXT_DEPTH || value.kind != JSON_OBJECT || json_pull_member(&p, &key, &inner) != 1)
+                inner = (struct json_value){ .kind = JSON_WORD, .text = { "", 0 } };
+        if (text_view_is(key, "arrayValue") || text_view_is(key, "kvlistValue"))
                 put_values(b, inner, key.bytes[0] == 'k', depth + 1);
         else if (text_view_is(key, "intValue") && json_pull_decimal(inner.text, 0, &number))
                 byte_buffer_add(b, inner.text.bytes, inner.text.n_bytes);
@@ -458,8 +457,7 @@ int otlp_json_read(struct import_source *source, struct otlp_spans *spans, struc
 bool otlp_json_recognise(struct text_view head)
 {
         static const char *const words[] = { "resourceSpans", "resourceLogs", "resourceMetrics" };
-        struct json_pull p = json_pull_text(head);
-        struct json_value value;
+        struct json_pull p;
         struct text_view key;
         size_t i = 0;
 
@@ -468,8 +466,7 @@ bool otlp_json_recognise(struct text_view head)
         if (i == head.n_bytes || head.bytes[i] != '{')
                 return false;
         /* The object is mostly longer than the head: only its first key is read. */
-        value = (struct json_value){ .kind = JSON_OBJECT, .text = { head.bytes + i, head.n_bytes - i } };
-        p = json_pull_text((struct text_view){ value.text.bytes + 1, value.text.n_bytes - 1 });
+        p = json_pull_text((struct text_view){ head.bytes + i + 1, head.n_bytes - i - 1 });
         if (json_pull_key(&p, &key) != 1)
                 return false;
         for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)

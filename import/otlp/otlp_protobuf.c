@@ -442,11 +442,11 @@ static bool enter(struct byte_reader *r, uint32_t number)
 }
 
 /* A span with the ids of its trace and itself, which have the lengths that they have nowhere else. */
-bool otlp_protobuf_recognise(struct text_view head)
+static bool is_request(struct byte_reader r)
 {
-        struct byte_reader r = byte_reader_of(head.bytes, head.n_bytes);
+        struct byte_reader first = r;
 
-        if (head.n_bytes == 0 || head.bytes[0] != (RESOURCE_SPANS << 3 | PROTOBUF_BYTES))
+        if (bytes_u8(&first) != (RESOURCE_SPANS << 3 | PROTOBUF_BYTES))
                 return false;
         if (!enter(&r, RESOURCE_SPANS) || !enter(&r, SCOPE_SPANS) || !enter(&r, SCOPE_SPAN))
                 return false;
@@ -455,13 +455,17 @@ bool otlp_protobuf_recognise(struct text_view head)
                bytes_u8(&r) == SPAN_BYTES && !r.short_read;
 }
 
+bool otlp_protobuf_recognise(struct text_view head)
+{
+        return is_request(byte_reader_of(head.bytes, head.n_bytes));
+}
+
 bool otlp_protobuf_recognise_framed(struct text_view head)
 {
         struct byte_reader r = byte_reader_of(head.bytes, head.n_bytes);
         uint32_t n_bytes = __builtin_bswap32(bytes_u32(&r));
 
-        return !r.short_read && n_bytes > 0 && n_bytes <= IMPORT_LINE_BYTES_MAX &&
-               otlp_protobuf_recognise((struct text_view){
-                       head.bytes + LENGTH_BYTES,
-                       head.n_bytes - LENGTH_BYTES < n_bytes ? head.n_bytes - LENGTH_BYTES : n_bytes });
+        if (r.short_read || n_bytes == 0 || n_bytes > IMPORT_LINE_BYTES_MAX)
+                return false;
+        return is_request(byte_reader_of(r.at, n_bytes < r.left ? n_bytes : r.left));
 }
