@@ -25,6 +25,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,9 +37,10 @@
 
 enum { LETTER_INTO = OPTION_LONG_ONLY, LETTER_CLOCK, LETTER_CLOCK_ERROR };
 
-#define CLOCK_WORDS    "raw|monotonic|realtime|boottime|tsc"
-#define FILES_MAX      256
-#define CLOCK_ERROR_NS UINT64_C(3600000000000)
+#define CLOCK_WORDS      "raw|monotonic|realtime|boottime|tsc"
+#define FILES_MAX        256
+#define KEPT_BLOCK_BYTES (8 << 20)
+#define CLOCK_ERROR_NS   UINT64_C(3600000000000)
 
 static const struct option_row option_rows[] = {
         COMMON_ROW_OUTPUT(
@@ -482,6 +484,9 @@ static int work_confined(struct work *w)
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
+        /* Buffers of a chunk are given back and taken again with each: their pages stay. */
+        (void)mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);     /* NOLINT(concurrency-mt-unsafe): one thread */
+        (void)mallopt(M_TRIM_THRESHOLD, 2 * KEPT_BLOCK_BYTES); /* NOLINT(concurrency-mt-unsafe): one thread */
         (void)signal(SIGPIPE, SIG_IGN);                /* as main() does, which the confinement has undone */
         (void)landlock_restrict(LANDLOCK_BAN_CHANGES); /* without these two the other restrictions hold */
         (void)call_filter_enter(CALL_FILTER_BAN_CHANGES, NULL);

@@ -17,7 +17,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define READ_BYTES    (UINT32_C(256) << 10) /* at once, packed or not */
+#define READ_BYTES    (UINT32_C(128) << 10) /* at once, packed or not */
 #define ROOM_BYTES    (UINT32_C(64) << 10)  /* less room than this behind the bytes is not read into */
 #define GZIP_WINDOW   (15 + 16)             /* zlib: the largest window, and gzip's header */
 #define GZIP_MAGIC    "\x1f\x8b"

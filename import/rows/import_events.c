@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW_EVENTS 8192              /* that are sorted into runs at once */
+#define WINDOW_EVENTS 2048              /* that are sorted into runs at once */
 #define CHUNK_BYTES   ((size_t)1 << 20) /* about so many, unpacked */
 #define CHUNK_NS      (NS_PER_S / 2)
 #define TEXT_BYTES    ((size_t)4 << 20) /* of a window */

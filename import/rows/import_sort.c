@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PART_RECORDS_MIN 16   /* of a part that are in memory at once */
+/* All that are in memory at once while parts are merged, and those of each part. */
+#define MERGE_RECORDS    (((size_t)8 << 20) / sizeof(struct import_record))
+#define PART_RECORDS_MIN 16
 #define PART_RECORDS_MAX 4096 /* more make reading no faster */
 
 /* Records of one clock in a sorted run. */
@@ -31,6 +33,7 @@ struct import_sort {
         int fd; /* of the runs; -1 = none yet */
         bool is_own_fd;
         uint64_t n_file_bytes;
+        struct import_record last; /* of the file */
 
         struct part *parts; /* heap */
         size_t n_parts, parts_capacity;
@@ -139,6 +142,15 @@ static int add_part(struct import_sort *s, struct part part, struct error *err)
         return 0;
 }
 
+/* Whether the sorted run, which is about to be written, goes on as the part before it ended. */
+static bool goes_on(const struct import_sort *s)
+{
+        const struct import_record *first = &s->records[0];
+
+        return s->n_file_bytes > 0 && first->clock == s->records[s->n - 1].clock &&
+               first->clock == s->last.clock && !is_after(&s->last, first);
+}
+
 /* Adds the parts of the sorted run, which is in memory or about to be written. */
 static int add_parts(struct import_sort *s, bool is_in_file, struct error *err)
 {
@@ -165,7 +177,7 @@ static int add_parts(struct import_sort *s, bool is_in_file, struct error *err)
 static int write_run(struct import_sort *s, struct error *err)
 {
         size_t n_bytes = s->n * sizeof(*s->records);
-        int r;
+        int r = 0;
 
         if (s->fd < 0) {
                 s->fd = io_open_unnamed(err);
@@ -174,12 +186,17 @@ static int write_run(struct import_sort *s, struct error *err)
         if (s->fd < 0)
                 return s->fd;
         sort_run(s);
-        r = add_parts(s, true, err);
+        /* The runs of a file that is in order are one part. */
+        if (goes_on(s))
+                s->parts[s->n_parts - 1].n_left += s->n;
+        else
+                r = add_parts(s, true, err);
         if (r == 0)
                 r = io_pwrite_all(s->fd, s->records, n_bytes, s->n_file_bytes, err);
         if (r < 0)
                 return error_prefix(err, r, "sorted events");
         s->n_file_bytes += n_bytes;
+        s->last = s->records[s->n - 1];
         s->n = 0;
         return 0;
 }
@@ -255,7 +272,7 @@ static int ready_part(struct import_sort *s, struct part *part, size_t n_room, s
 
 static size_t count_room(const struct import_sort *s)
 {
-        size_t n = s->n_parts != 0 ? s->capacity / s->n_parts : 0;
+        size_t n = s->n_parts != 0 ? MERGE_RECORDS / s->n_parts : 0;
 
         return n < PART_RECORDS_MIN ? PART_RECORDS_MIN : n > PART_RECORDS_MAX ? PART_RECORDS_MAX : n;
 }

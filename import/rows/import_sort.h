@@ -8,7 +8,7 @@
  * clocks.  The place of a clock's ticks on the timeline is needed only when the parts are merged: by then all
  * its readings are known.
  *
- * Memory: two buffers of the length of a run, and one of at most the same for merging.  Not thread-safe.
+ * Memory: two buffers of the length of a run, and at most 8 MiB for merging.  Not thread-safe.
  */
 #ifndef IMPORT_IMPORT_SORT_H
 #define IMPORT_IMPORT_SORT_H
@@ -18,7 +18,7 @@
 
 struct error;
 
-#define IMPORT_RUN_BYTES ((size_t)8 << 20)
+#define IMPORT_RUN_BYTES ((size_t)256 << 10)
 
 enum import_record_kind {
         IMPORT_RECORD_SPAN,

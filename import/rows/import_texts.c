@@ -14,10 +14,10 @@
 #define UNIT_BYTES   UINT64_C(16) /* a text begins at a multiple of it, with its length */
 #define LENGTH_BYTES sizeof(uint32_t)
 #define UNITS_MAX    UINT64_C(0x7fffffff)
-#define TAIL_BYTES   ((size_t)1 << 20) /* are written at once */
+#define TAIL_BYTES   ((size_t)128 << 10) /* are written at once */
 #define WINDOW_BYTES ((size_t)16 << 10)
 #define N_WINDOWS    256
-#define N_RECENT     4096
+#define N_RECENT     1024
 #define RECENT_BYTES 4096 /* a longer text is not looked for */
 
 /* A text that was added; its hash says which, but for texts that someone made to have one hash. */

@@ -8,7 +8,7 @@
  * A text that was just there is not kept again.  Texts are taken back in about the order in which they
  * came, or in several such orders: then most of them are in memory.
  *
- * Memory: 6 MiB, and the longest text.  Not thread-safe.
+ * Memory: 5 MiB, and the longest text.  Not thread-safe.
  */
 #ifndef IMPORT_IMPORT_TEXTS_H
 #define IMPORT_IMPORT_TEXTS_H
