@@ -79,6 +79,17 @@ void event_encoder_add_any(struct event_encoder *e, const struct trace_event *ev
         }
 }
 
+void event_encoder_text_zone(struct event_encoder *e, uint64_t time_ns, const char *text, size_t n_bytes)
+{
+        struct byte_buffer *columns = &e->operands[e->first_operand[TRACE_OP_ZONE_TEXT]];
+
+        assert(n_bytes <= TRACE_TEXT_BYTES_MAX);
+        if (!event_encoder_put(e, TRACE_OP_ZONE_TEXT, time_ns))
+                return;
+        trace_column_add_text(&columns[0], text, n_bytes);
+        byte_buffer_add_varint(&columns[1], 0);
+}
+
 void event_encoder_end_run(struct event_encoder *e)
 {
         size_t n_events = e->ops.used_bytes - e->run_first_event;

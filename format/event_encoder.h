@@ -76,6 +76,9 @@ static inline void event_encoder_end_zone(struct event_encoder *e, uint64_t time
         (void)event_encoder_put(e, TRACE_OP_ZONE_END, time_ns);
 }
 
+/* ZONE_TEXT of the innermost zone, likewise: the most frequent event in many imported files. */
+void event_encoder_text_zone(struct event_encoder *e, uint64_t time_ns, const char *text, size_t n_bytes);
+
 /*
  * event_encoder_add() - add an event to the open run
  * Its time is at least that of the event before in the run.  A text is copied; it has at most

@@ -591,7 +591,7 @@ static int take_phase(struct reader *r, struct event *event, const struct json_r
         event->phase = *phase.bytes;
         if (event->phase == 'M')
                 return take_metadata(r, event, err);
-        if (strchr("XBEiIRCstfbneSTpF", event->phase))
+        if (event->phase == 'X' || strchr("BEiIRCstfbneSTpF", event->phase))
                 return take_timed(r, event, err);
         r->n_phases[(unsigned char)event->phase]++;
         return 0;

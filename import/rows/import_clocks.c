@@ -86,15 +86,15 @@ int import_clocks_add_reading(struct import_clocks *c, const struct import_readi
         return 0;
 }
 
-void import_clocks_use(struct import_clocks *c, uint32_t clock, uint64_t ticks)
+void import_clocks_use(struct import_clocks *c, uint32_t clock, uint64_t first, uint64_t last)
 {
         while (clock != 0) {
                 struct placed_clock *p = &c->clocks[clock - 1];
 
-                if (ticks < p->first)
-                        p->first = ticks;
-                if (ticks > p->last)
-                        p->last = ticks;
+                if (first < p->first)
+                        p->first = first;
+                if (last > p->last)
+                        p->last = last;
                 clock = p->clock.of;
         }
 }
@@ -562,9 +562,4 @@ int import_clocks_place(struct import_clocks *c, const struct import_placing *ho
                 if (!c->clocks[i - 1].is_placed && c->clocks[i - 1].is_for_host && is_used(&c->clocks[i - 1]))
                         return refuse(c, i, how, err);
         return 0;
-}
-
-uint64_t import_clocks_time(const struct import_clocks *c, uint32_t clock, uint64_t ticks)
-{
-        return import_line_time(&c->clocks[clock - 1].line, ticks);
 }

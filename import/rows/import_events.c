@@ -141,6 +141,9 @@ static void encode(struct import_events *e, const struct waiting *w)
                 event_encoder_end_zone(&e->encoder, w->time_ns);
         } else if (w->op == TRACE_OP_ZONE_BEGIN) {
                 event_encoder_begin_zone(&e->encoder, w->time_ns, w->operand[0]);
+        } else if (w->op == TRACE_OP_ZONE_TEXT && w->operand[1] == 0) {
+                event_encoder_text_zone(&e->encoder, w->time_ns, (const char *)(w->operand + w->n_operands),
+                                        w->operand[0]);
         } else {
                 event.time_ns = w->time_ns;
                 event.op = w->op;

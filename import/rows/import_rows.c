@@ -399,9 +399,8 @@ static int add_record(struct import_rows *rows, struct import_record *record, st
 
         record->clock = (uint16_t)place->clock;
         clock->is_for_host = clock->is_for_host || !place->is_of_device;
-        import_clocks_use(&rows->clocks, place->clock, record->begin);
-        if (record->kind == IMPORT_RECORD_SPAN)
-                import_clocks_use(&rows->clocks, place->clock, record->end);
+        import_clocks_use(&rows->clocks, place->clock, record->begin,
+                          record->kind == IMPORT_RECORD_SPAN ? record->end : record->begin);
         /* Moments of threads have no keys in a trace. */
         if (record->key_kind != 0 && (record->kind == IMPORT_RECORD_SPAN || place->is_of_device)) {
                 int r = note_keys(rows, place, (struct import_key){ record->key_kind, record->key });

@@ -151,7 +151,7 @@ static int add_record(struct import_rows *rows, struct import_record *record, st
                 return error_set(err, -EINVAL, "a sample has no thread");
         record->clock = (uint16_t)rows->tracks[record->track - 1].clock;
         rows->clocks.clocks[record->clock - 1].is_for_host = true;
-        import_clocks_use(&rows->clocks, record->clock, record->begin);
+        import_clocks_use(&rows->clocks, record->clock, record->begin, record->begin);
         return import_sort_add(rows->sort, record, err);
 }
 

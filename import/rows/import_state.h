@@ -91,7 +91,7 @@ struct import_recent_string {
         uint32_t n_bytes, id; /* id: 0 = none */
 };
 
-#define IMPORT_RECENT_STRINGS 1024
+#define IMPORT_RECENT_STRINGS 4096
 
 /*
  * So many texts of work on devices stay in memory, to be found again.  Where there are more, hardly any comes

@@ -48,8 +48,7 @@ static uint32_t add_clock(struct import_clocks *c, enum import_clock_kind kind, 
 
 static void use_on_host(struct import_clocks *c, uint32_t clock, uint64_t from, uint64_t to)
 {
-        import_clocks_use(c, clock, from);
-        import_clocks_use(c, clock, to);
+        import_clocks_use(c, clock, from, to);
         c->clocks[clock - 1].is_for_host = true;
 }
 
@@ -193,8 +192,7 @@ START_TEST(a_device_goes_through_the_clock_that_it_was_read_against)
                 r.host_end = r.host_begin + 1000;
                 ck_assert_int_eq(import_clocks_add_reading(&c, &r), 0);
         }
-        import_clocks_use(&c, clock, origin);
-        import_clocks_use(&c, clock, origin + 1250000000);
+        import_clocks_use(&c, clock, origin, origin + 1250000000);
         ck_assert_int_eq(import_clocks_place(&c, &how, NULL), 0);
         ck_assert_uint_eq(import_clocks_time(&c, clock, origin + 125000000), RAW_START + 50000000);
         ck_assert_uint_eq(import_clocks_time(&c, clock, origin + 1250000000), RAW_START + 500000000);
@@ -256,7 +254,7 @@ START_TEST(a_stated_bound_is_added)
                 if (is_into)
                         ck_assert_int_eq(import_clocks_add_reading(&c, &r), 0);
                 use_on_host(&c, 1, 150, 200);
-                import_clocks_use(&c, 2, 120);
+                import_clocks_use(&c, 2, 120, 120);
                 ck_assert_int_eq(import_clocks_place(&c, &how, NULL), 0);
                 ck_assert_uint_eq(import_clocks_time(&c, 2, 130) - import_clocks_time(&c, 2, 120), 10);
                 ck_assert_uint_eq(import_clocks_time(&c, 1, 130), import_clocks_time(&c, 2, 130));
@@ -288,8 +286,7 @@ START_LOOP_TEST(hostile_clocks_have_places, 1, 50)
                 r.host_end = r.host_begin + fixed_random_magnitude(&state) / 2;
                 ck_assert_int_eq(import_clocks_add_reading(&c, &r), 0);
         }
-        import_clocks_use(&c, clock, 0);
-        import_clocks_use(&c, clock, UINT64_MAX);
+        import_clocks_use(&c, clock, 0, UINT64_MAX);
         ck_assert_int_eq(import_clocks_place(&c, &how, NULL), 0);
         for (uint64_t bit = 0; bit < 64; bit++) {
                 uint64_t time_ns = import_clocks_time(&c, clock, UINT64_C(1) << bit);
