@@ -161,6 +161,10 @@ static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
                             { { .name = "space", TO(OPTIONAL, STRINGS) },
                               { .name = "id", DELTA },
                               { .name = "phase" } } },
+        [TRACE_OP_FRAME_PICTURE] = { "frame_picture",
+                                     2,
+                                     { { .name = "attachment", DELTA, TO(REQUIRED, ATTACHMENTS) },
+                                       { .name = "frames_back" } } },
 };
 
 const struct trace_op_schema *trace_op_schema_find(uint64_t op)

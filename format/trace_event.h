@@ -177,6 +177,10 @@ struct trace_event {
                         uint64_t level; /* which zone, as in `zone_text` */
                 } zone_key;             /* events of devices with the same belong to that zone */
                 struct {
+                        uint64_t attachment;
+                        uint64_t frames_back; /* from the main frame that runs; 0 = that one */
+                } frame_picture;              /* of a main frame of the program */
+                struct {
                         uint64_t device;
                         uint64_t plot; /* row of PLOTS: the last one of its name says how to show it */
                         uint64_t ticks;

@@ -140,11 +140,12 @@ enum trace_table {
         X(39, ZONE_KEY, "zone_key")                   \
         X(40, DEVICE_VALUE, "device_value")           \
         X(41, DEVICE_INSTANT, "device_instant")       \
-        X(42, FLOW, "flow")
+        X(42, FLOW, "flow")                           \
+        X(43, FRAME_PICTURE, "frame_picture")
 
-#define TRACE_OP_COUNT       43  /* ids below this are known */
+#define TRACE_OP_COUNT       44  /* ids below this are known */
 #define TRACE_OPERANDS_MAX   8   /* of one op */
-#define TRACE_OPERANDS_TOTAL 101 /* of all ops together */
+#define TRACE_OPERANDS_TOTAL 103 /* of all ops together */
 #define TRACE_COLUMN_OP      0   /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
 #define TRACE_COLUMN_TIME    1
 #define TRACE_COLUMNS_PER_OP 8
@@ -181,7 +182,8 @@ enum trace_thread_kind {
         X(2, CODE_IMAGE)          \
         X(3, MODULE_FILE)         \
         X(4, MODULE_PARTS)        \
-        X(5, CODE_BYTES)
+        X(5, CODE_BYTES)          \
+        X(6, FRAME_PICTURE)
 
 enum trace_attachment_kind {
 #define X(id, name) TRACE_ATTACHMENT_##name = (id),
@@ -455,8 +457,9 @@ enum trace_value_kind {
         X(68, STACK_COPIES_FULL,                                                                                 \
           "copies of stacks not kept: the limit was reached, or too many waited (--keep-stacks-max)")            \
         X(69, PROBES_LOST,                                                                                       \
-          "begins and ends of functions lost (--zone-function): the ring of the BPF program was full")           \
-        X(70, NO_PICTURES, "pictures of frames not recorded: hyprof keeps none (FrameImage)")                    \
+          "begins and ends of functions and tracepoints lost: the ring of the BPF program was full")             \
+        X(70, NO_PICTURES,                                                                                       \
+          "pictures of frames not recorded: their sides are no multiples of 4, or too long")                     \
         X(71, NO_DEVICE_ZONES,                                                                                   \
           "zones of devices not recorded: made by macros for an interface that hyprof does not ask for times")   \
         X(72, NO_EVENTS,                                                                                         \
@@ -502,7 +505,8 @@ enum trace_loss_reason {
         X(24, SILENT_COUNTERS, "no samples of an event: its counter counts, but its interrupt never comes") \
         X(25, OUT_OF_REACH, "programs with other rights, or that may not be read, were not recorded")       \
         X(27, CPU_QUOTA, "a CPU quota (cgroup) throttled the program")                                      \
-        X(28, PROBES, "functions and static probes were recorded (--zone-function, --zone-usdt, --usdt)")   \
+        X(28, PROBES,                                                                                       \
+          "functions, static probes or tracepoints were recorded (--zone-function and the like)")           \
         X(29, NO_PROBE, "a function or static probe was not recorded, or not to the end")                   \
         X(30, SAMPLES_THINNED,                                                                              \
           "the recorder could not keep up with all samples: some count for those that were left out")

@@ -345,7 +345,15 @@ enum client_abi_event {
          * file, 4: zero; then 4 and 4 for each line, upwards: where its code begins, as an offset; the line.
          */
         CLIENT_ABI_EVENT_CODE_LINES = 142,
+        /*
+         * 1.10.  The picture of a main frame.  2 bytes: width, 2: height, multiples of 4; 4: frames back from
+         * the one that runs, | 256 if the lowest row comes first; then the rows: 4 bytes a pixel, red first.
+         */
+        CLIENT_ABI_EVENT_FRAME_PICTURE = 143,
 };
+
+#define CLIENT_ABI_PICTURE_SIDE_MAX UINT32_C(2048) /* of a FRAME_PICTURE */
+#define CLIENT_ABI_PICTURE_FLIPPED  UINT32_C(256)
 
 /* The kind of the bits of a DEVICE_VALUE; the numbers of enum trace_value_kind. */
 enum client_abi_value {

@@ -86,7 +86,7 @@ static size_t payload_bytes(uint64_t word)
 static bool is_known(uint32_t event)
 {
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES)
-                return event <= CLIENT_ABI_EVENT_CODE_LINES;
+                return event <= CLIENT_ABI_EVENT_FRAME_PICTURE;
         if (event >= CLIENT_ABI_EVENT_NEW_TWO_WORDS)
                 return event <= CLIENT_ABI_EVENT_CODE_GONE;
         if (event >= CLIENT_ABI_EVENT_NEW_WORD)
@@ -101,6 +101,7 @@ static uint32_t fixed_bytes(uint32_t event)
         case CLIENT_ABI_EVENT_PROGRAM_INFO:
         case CLIENT_ABI_EVENT_SOURCE_TEXT:
         case CLIENT_ABI_EVENT_LOCK_NAME:
+        case CLIENT_ABI_EVENT_FRAME_PICTURE:
                 return 8;
         case CLIENT_ABI_EVENT_DEVICE_TRACK:
                 return 16;

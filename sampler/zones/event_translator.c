@@ -779,6 +779,7 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_FIBER_ENTER:
         case TRACE_OP_FIBER_LEAVE:
         case TRACE_OP_ZONES_GONE:
+        case TRACE_OP_FRAME_PICTURE:
                 break; /* these have no operands, or are never made of a program's event */
         }
         return 1;

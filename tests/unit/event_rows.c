@@ -32,6 +32,7 @@ void event_rows_fill(struct trace_dictionary *d)
                 add(d, TRACE_TABLE_LOCKS, &(struct trace_lock){ 1, 1, i });
                 add(d, TRACE_TABLE_DEVICES, &(struct trace_device){ .process = 1, .number = i });
                 add(d, TRACE_TABLE_PLOTS, &(struct trace_plot){ .name = i });
+                add(d, TRACE_TABLE_ATTACHMENTS, &(struct trace_attachment){ .hash = i });
         }
 }
 

@@ -340,6 +340,17 @@ static void add_tenth_rows(struct trace_builder *b)
             .time_ns = BEGIN_NS + 1500);
 }
 
+/* Additions of 1.11: pictures of frames. */
+static void add_eleventh_events(struct trace_builder *b)
+{
+        uint32_t picture = ROW(b, ATTACHMENTS, trace_attachment, .size_bytes = 16, .hash = 2,
+                               .kind = TRACE_ATTACHMENT_FRAME_PICTURE);
+
+        trace_builder_begin_run(b, WORKER_THREAD);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1510, FRAME_PICTURE, picture, 2);
+        trace_builder_end_run(b);
+}
+
 static void add_eighth_events(struct trace_builder *b)
 {
         uint32_t space = trace_builder_string(b, "correlation");
@@ -440,6 +451,7 @@ void small_trace_build(struct trace_builder *b)
         add_ninth_rows(b);
         add_tenth_rows(b);
         add_ninth_events(b);
+        add_eleventh_events(b);
         trace_builder_flush(b);
         trace_builder_attachment_part(b, 3, 0,
                                       "\x7f"

@@ -444,8 +444,9 @@ START_TEST(test_short_payload_is_garbage)
 {
         static const uint32_t kinds[] = { CLIENT_ABI_EVENT_PROGRAM_INFO, CLIENT_ABI_EVENT_SOURCE_TEXT,
                                           CLIENT_ABI_EVENT_CODE,         CLIENT_ABI_EVENT_LOCK_NAME,
-                                          CLIENT_ABI_EVENT_DEVICE_SPAN,  CLIENT_ABI_EVENT_CODE_LINES };
-        static const uint32_t needed[] = { 8, 8, 24, 8, 32, 24 };
+                                          CLIENT_ABI_EVENT_DEVICE_SPAN,  CLIENT_ABI_EVENT_CODE_LINES,
+                                          CLIENT_ABI_EVENT_FRAME_PICTURE };
+        static const uint32_t needed[] = { 8, 8, 24, 8, 32, 24, 8 };
 
         for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
                 const struct said blob = { .blob_at = 8, .blob_bytes = 40 };

@@ -393,6 +393,7 @@ START_LOOP_TEST(test_one_event, 1, TRACE_OP_COUNT)
         (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &(struct trace_lock){ .process = 1, .location = 1 });
         (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &(struct trace_device){ .process = 1 });
         (void)trace_builder_row(&b, TRACE_TABLE_PLOTS, &(struct trace_plot){ .name = 1 });
+        (void)trace_builder_row(&b, TRACE_TABLE_ATTACHMENTS, &(struct trace_attachment){ .hash = 1 });
         for (uint32_t i = 0; i < schema->n_operands; i++)
                 event.operand[i] = schema->operands[i].reference == TRACE_REFERENCE_REQUIRED;
         event_encoder_add(&b.encoder, &event);

@@ -169,6 +169,8 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(FLOW, flow.space),
                 PLACE(FLOW, flow.id),
                 PLACE(FLOW, flow.phase),
+                PLACE(FRAME_PICTURE, frame_picture.attachment),
+                PLACE(FRAME_PICTURE, frame_picture.frames_back),
         };
         size_t n_operands = 0;
 
