@@ -59,21 +59,22 @@ enum timeline_track_kind {
 };
 
 /* The same for lanes; behind each kind, the meaning of an item's `what`. */
-#define TIMELINE_LANE_KINDS(X)                                                                           \
-        X(ZONES, "zones")           /* location of the trace */                                          \
-        X(GHOSTS, "ghosts")         /* label of the function table, less 1 */                            \
-        X(STATES, "states")         /* TIMELINE_STATE_* << 28 | value */                                 \
-        X(SAMPLES, "samples")       /* stack; points in time: length 0 */                                \
-        X(MESSAGES, "messages")     /* text: timeline_index_text(); likewise */                          \
-        X(CPU, "cpu")               /* thread */                                                         \
-        X(HOLDER, "holder")         /* thread */                                                         \
-        X(WAITERS, "waiters")       /* thread */                                                         \
-        X(FRAMES, "frames")         /* number of the frame, from 1 */                                    \
-        X(DEVICE, "device")         /* location */                                                       \
-        X(PLOT, "plot")             /* values */                                                         \
-        X(CPU_TIME, "cpu_time")     /* values: ns, see enum timeline_use */                              \
-        X(UNRECORDED, "unrecorded") /* thread that was ready to run on a CPU that no recorded one had */ \
-        X(TEXTS, "texts")           /* zones that have texts: timeline_index_zone_text(); is not drawn */
+#define TIMELINE_LANE_KINDS(X)                                                                            \
+        X(ZONES, "zones")           /* location of the trace */                                           \
+        X(GHOSTS, "ghosts")         /* label of the function table, less 1 */                             \
+        X(STATES, "states")         /* TIMELINE_STATE_* << 28 | value */                                  \
+        X(SAMPLES, "samples")       /* stack; points in time: length 0 */                                 \
+        X(MESSAGES, "messages")     /* text: timeline_index_text(); likewise */                           \
+        X(CPU, "cpu")               /* thread */                                                          \
+        X(HOLDER, "holder")         /* thread */                                                          \
+        X(WAITERS, "waiters")       /* thread */                                                          \
+        X(FRAMES, "frames")         /* number of the frame, from 1 */                                     \
+        X(DEVICE, "device")         /* location */                                                        \
+        X(PLOT, "plot")             /* values */                                                          \
+        X(CPU_TIME, "cpu_time")     /* values: ns, see enum timeline_use */                               \
+        X(UNRECORDED, "unrecorded") /* thread that was ready to run on a CPU that no recorded one had */  \
+        X(TEXTS, "texts")           /* zones that have texts: timeline_index_zone_text(); is not drawn */ \
+        X(PICTURES, "pictures")     /* attachment: of the frame at the same time; is not drawn */
 
 enum timeline_lane_kind {
 #define X(name, text) TIMELINE_LANE_##name,

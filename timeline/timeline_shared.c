@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PICTURE_FRAMES_MAX 256 /* so many frames back a picture may be: one byte says how many */
+
 /* A set of frames with gaps is distinct from a set of the same name without gaps. */
 #define HAS_GAPS (UINT32_C(1) << 31)
 
@@ -175,6 +177,61 @@ static int shared_take_plot(struct timeline_shared *s, const struct ordered_even
         return shared_add_value(s, track, event->time_ns, value, err);
 }
 
+/* Puts the picture of a frame beside it: `what` of the span.  One that comes late is left out. */
+static int add_picture(struct timeline_shared *s, uint32_t track, uint32_t frame,
+                       const struct timeline_raw_span *span, struct error *err)
+{
+        const struct timeline_lane_place place = { track, 0, TIMELINE_LANE_PICTURES };
+        struct timeline_shared_track *state = &s->tracks[track];
+
+        if (frame <= state->n_pictured)
+                return 0;
+        state->n_pictured = frame;
+        return timeline_lane_list_add(&state->waiters, s->index, place, span, err);
+}
+
+/* A main frame ends: it may have a picture, and later pictures may be of it. */
+static int close_main_frame(struct timeline_shared *s, uint32_t track, uint64_t end_ns, struct error *err)
+{
+        struct timeline_shared_track *state = &s->tracks[track];
+        const struct timeline_raw_span span = { state->begin_ns, end_ns, state->picture };
+
+        if (!state->begins_ns)
+                state->begins_ns = calloc(PICTURE_FRAMES_MAX, sizeof(*state->begins_ns));
+        if (!state->begins_ns)
+                return shared_no_memory(err);
+        state->begins_ns[state->n_frames % PICTURE_FRAMES_MAX] = state->begin_ns;
+        state->picture = 0;
+        return span.what != 0 ? add_picture(s, track, state->n_frames, &span, err) : 0;
+}
+
+static int shared_take_picture(struct timeline_shared *s, const struct ordered_event *event,
+                               struct error *err)
+{
+        uint32_t process = process_of(s, event->thread), track = 0, frame;
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_FRAMES, .owner = process };
+        struct timeline_raw_span span = { .what = event->subject };
+        uint64_t n_back = event->value[0];
+        int r = find_track(s, &key, process, &track, err);
+        struct timeline_shared_track *state;
+
+        if (r == 1)
+                r = name_track(s, track, 0, (struct text_view){ .bytes = NULL }, "frames", err);
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        state = &s->tracks[track];
+        if (!state->is_open || n_back > state->n_frames || n_back >= PICTURE_FRAMES_MAX)
+                return 0;
+        if (n_back == 0) {
+                state->picture = event->subject;
+                return 0;
+        }
+        frame = state->n_frames + 1 - (uint32_t)n_back;
+        span.begin_ns = state->begins_ns[frame % PICTURE_FRAMES_MAX];
+        span.end_ns = n_back == 1 ? state->begin_ns : state->begins_ns[(frame + 1) % PICTURE_FRAMES_MAX];
+        return add_picture(s, track, frame, &span, err);
+}
+
 static int shared_take_frame(struct timeline_shared *s, const struct ordered_event *event, struct error *err)
 {
         bool has_gaps = event->op != TRACE_OP_FRAME_MARK;
@@ -195,6 +252,8 @@ static int shared_take_frame(struct timeline_shared *s, const struct ordered_eve
                 const struct timeline_raw_span span = { state->begin_ns, event->time_ns, ++state->n_frames };
 
                 r = timeline_lane_list_add(&state->lanes, s->index, place, &span, err);
+                if (r == 0 && event->op == TRACE_OP_FRAME_MARK && event->subject == 0)
+                        r = close_main_frame(s, track, event->time_ns, err);
         }
         state->is_open = event->op != TRACE_OP_FRAME_END;
         state->has_gaps = has_gaps;
@@ -423,6 +482,8 @@ static int shared_take_event(void *context, const struct ordered_event *event, s
         case TRACE_OP_FRAME_BEGIN:
         case TRACE_OP_FRAME_END:
                 return shared_take_frame(s, event, err);
+        case TRACE_OP_FRAME_PICTURE:
+                return shared_take_picture(s, event, err);
         case TRACE_OP_MEMORY_ALLOC:
         case TRACE_OP_MEMORY_FREE:
         case TRACE_OP_MEMORY_DISCARD:
@@ -452,6 +513,7 @@ int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index
                 .ops = OPS(TRACE_OP_LOCK_WAIT, TRACE_OP_LOCK_NAME) | EVENT_WALK_OP(TRACE_OP_PLOT_I64) |
                        EVENT_WALK_OP(TRACE_OP_PLOT_F64) | EVENT_WALK_OP(TRACE_OP_FRAME_MARK) |
                        EVENT_WALK_OP(TRACE_OP_FRAME_BEGIN) | EVENT_WALK_OP(TRACE_OP_FRAME_END) |
+                       EVENT_WALK_OP(TRACE_OP_FRAME_PICTURE) |
                        OPS(TRACE_OP_MEMORY_ALLOC, TRACE_OP_MEMORY_DISCARD) |
                        OPS(TRACE_OP_DEVICE_ZONE_BEGIN, TRACE_OP_DEVICE_SPAN) |
                        OPS(TRACE_OP_DEVICE_VALUE, TRACE_OP_DEVICE_INSTANT),
@@ -482,6 +544,7 @@ void timeline_shared_deinit(struct timeline_shared *s)
         for (size_t i = 0; i < s->capacity; i++) {
                 timeline_lane_list_deinit(&s->tracks[i].lanes);
                 timeline_lane_list_deinit(&s->tracks[i].waiters);
+                free(s->tracks[i].begins_ns);
         }
         free(s->tracks);
         ordered_events_deinit(&s->events);

@@ -40,8 +40,11 @@ struct device_plot_key {
 /* State of a track while it grows. */
 struct timeline_shared_track {
         struct timeline_lane_list lanes;
-        struct timeline_lane_list waiters; /* of a lock; of a device its moments */
+        struct timeline_lane_list waiters; /* of a lock; of a device its moments; of frames their pictures */
         uint64_t begin_ns;                 /* of the frame that is open */
+        uint64_t *begins_ns;               /* heap: of the last main frames, by number; NULL = of none */
+        uint32_t picture;                  /* of the frame that is open: attachment; 0 = none */
+        uint32_t n_pictured;               /* the last frame that got its picture, by number */
         uint64_t busy_until_ns;            /* of a device: the last end so far */
         uint32_t n_frames;
         bool is_open;

@@ -763,6 +763,7 @@ int export_perfetto(struct loaded_trace *trace, const struct export_options *opt
                 r = write_trace(&e, err);
         if (r == 0) {
                 e.totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.samples.frames.n_cut;
+                export_totals_leave_out(&e.totals, &e.walk, 0);
                 *ret_totals = e.totals;
         }
         lock_waits_deinit(&e.lock_waits);

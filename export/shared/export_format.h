@@ -42,6 +42,7 @@ struct export_options {
         X(MESSAGES, "messages")                                                                           \
         X(PLOTS, "values of plots")                                                                       \
         X(FRAMES, "frames")                                                                               \
+        X(PICTURES, "pictures of frames")                                                                 \
         X(MEMORY, "events of memory")                                                                     \
         X(LOCKS, "events of locks")                                                                       \
         X(DEVICES, "events of devices")                                                                   \

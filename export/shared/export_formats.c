@@ -105,6 +105,7 @@ static const struct {
         { TRACE_OP_PLOT_F64, EXPORT_LEFT_OUT_PLOTS },
         { TRACE_OP_FRAME_MARK, EXPORT_LEFT_OUT_FRAMES },
         { TRACE_OP_FRAME_BEGIN, EXPORT_LEFT_OUT_FRAMES },
+        { TRACE_OP_FRAME_PICTURE, EXPORT_LEFT_OUT_PICTURES },
         { TRACE_OP_MEMORY_ALLOC, EXPORT_LEFT_OUT_MEMORY },
         { TRACE_OP_MEMORY_FREE, EXPORT_LEFT_OUT_MEMORY },
         { TRACE_OP_MEMORY_DISCARD, EXPORT_LEFT_OUT_MEMORY },
@@ -123,6 +124,7 @@ static const struct {
 
 void export_totals_leave_out(struct export_totals *totals, const struct trace_walk *walk, uint32_t reasons)
 {
+        reasons |= 1U << EXPORT_LEFT_OUT_PICTURES; /* no format has a place for them */
         for (size_t i = 0; i < sizeof(op_reasons) / sizeof(op_reasons[0]); i++)
                 if ((reasons >> op_reasons[i].reason & 1) != 0)
                         totals->left_out[op_reasons[i].reason] += walk->n_events[op_reasons[i].op];

@@ -158,7 +158,8 @@ uint64_t client_settings_parse_spare_bytes(const char *text);
         X(zone_key)                    \
         X(code_add_lines)              \
         X(unrecorded)                  \
-        X(flow)
+        X(flow)                        \
+        X(frame_picture)
 
 struct client_link_functions {
 #define X(name) __typeof__(hyprof_emit_##name) *(name);

@@ -198,14 +198,22 @@ static PyObject *memory_free(PyObject *module, PyObject *args)
 }
 /* NOLINTEND(performance-no-int-to-ptr) */
 
-/* A picture of a frame, which hyprof does not record. */
-static PyObject *picture(PyObject *module, PyObject *unused)
+/* A picture of a frame: bytes, width, height, frames back, flipped.  False: these are too few bytes. */
+static PyObject *picture(PyObject *module, PyObject *args)
 {
+        unsigned width, height, frames_back;
+        int is_flipped;
+        Py_buffer data;
+        bool is_whole;
+
         (void)module;
-        (void)unused;
-        if (HYPROF_WANTED_(HYPROF_FAMILY_ANY_))
-                hyprof_emit_unrecorded(HYPROF_UNRECORDED_PICTURE_);
-        Py_RETURN_NONE;
+        if (!PyArg_ParseTuple(args, "y*IIIp", &data, &width, &height, &frames_back, &is_flipped))
+                return NULL;
+        is_whole = (uint64_t)data.len >= (uint64_t)width * height * 4;
+        if (is_whole)
+                hyprof_frame_picture(data.buf, width, height, frames_back, is_flipped);
+        PyBuffer_Release(&data);
+        return PyBool_FromLong(is_whole);
 }
 
 static PyObject *thread_name(PyObject *module, PyObject *name)
@@ -259,7 +267,7 @@ static PyMethodDef methods[] = {
         { "plot_config", plot_config, METH_VARARGS, NULL },
         { "memory_alloc", memory_alloc, METH_VARARGS, NULL },
         { "memory_free", memory_free, METH_VARARGS, NULL },
-        { "picture", picture, METH_NOARGS, NULL },
+        { "picture", picture, METH_VARARGS, NULL },
         { "thread_name", thread_name, METH_O, NULL },
         { "app_info", app_info, METH_VARARGS, NULL },
         { NULL, NULL, 0, NULL },

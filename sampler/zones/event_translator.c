@@ -78,8 +78,8 @@ static int full_is_fine(int r)
 
 /* ---- payloads ------------------------------------------------------------------------------------------ */
 
-/* Puts the payload together in `payload`.  Returns 1, 0 if it is lost, -ENOMEM. */
-static int gather(struct event_translator *t, struct zone_region *region, const struct client_event *from)
+int event_translator_gather(struct event_translator *t, struct zone_region *region,
+                            const struct client_event *from)
 {
         const struct client_prefix *prefix = &from->prefix;
         int r = 0;
@@ -115,7 +115,7 @@ static int text_of(struct event_translator *t, struct zone_region *region, const
                 loss_counter_add(t->recording->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
                 return 0;
         }
-        r = gather(t, region, from);
+        r = event_translator_gather(t, region, from);
         if (r == 1)
                 *ret_text = byte_reader_of(t->payload.data, t->payload.used_bytes);
         return r;
@@ -179,13 +179,11 @@ static int translate_text(struct event_translator *t, struct zone_region *region
 static int translate_named_message(struct event_translator *t, struct zone_region *region,
                                    const struct client_event *from, struct trace_event *event)
 {
-        uint32_t text;
-        int r = zone_region_name(region, t->recording->dictionary, from->argument, &text);
+        int r = translate_named(t, region, from, event);
 
-        event->message.text = text;
         event->message.severity = from->value[0] >> 32;
         event->message.color = from->value[0] & UINT32_MAX;
-        return r < 0 ? r : 1;
+        return r;
 }
 
 static int translate_thread_name(struct event_translator *t, struct zone_region *region,
@@ -195,10 +193,9 @@ static int translate_thread_name(struct event_translator *t, struct zone_region 
         uint32_t name;
         int r = text_of(t, region, from, &text);
 
-        if (r == 1)
-                r = intern_text(t, text.at, text.left, &name);
-        else
+        if (r <= 0)
                 return r;
+        r = intern_text(t, text.at, text.left, &name);
         event->thread_name.name = name;
         return r < 0 ? r : 1;
 }
@@ -513,7 +510,7 @@ static int take_source_text(struct event_translator *t, struct zone_region *regi
         struct byte_reader in;
         const uint8_t *name;
         uint32_t name_bytes, name_id = 0, id;
-        int r = gather(t, region, from);
+        int r = event_translator_gather(t, region, from);
 
         if (r <= 0)
                 return r;
@@ -546,7 +543,7 @@ static int take_code(struct event_translator *t, struct zone_region *region, con
         struct byte_reader in;
         const uint8_t *name;
         uint32_t name_bytes, id;
-        int r = gather(t, region, from);
+        int r = event_translator_gather(t, region, from);
 
         if (r <= 0)
                 return r;
@@ -590,7 +587,7 @@ static int take_code_lines(struct event_translator *t, struct zone_region *regio
         const struct trace_location *named;
         struct byte_reader in;
         uint32_t client_location, location = 0;
-        int r = gather(t, region, from);
+        int r = event_translator_gather(t, region, from);
 
         if (r <= 0)
                 return r;
@@ -667,6 +664,7 @@ static uint64_t op_of(uint32_t kind)
                 [CLIENT_ABI_EVENT_DEVICE_KEYED_SPAN] = TRACE_OP_DEVICE_SPAN,
                 [CLIENT_ABI_EVENT_DEVICE_VALUE] = TRACE_OP_DEVICE_VALUE,
                 [CLIENT_ABI_EVENT_DEVICE_INSTANT] = TRACE_OP_DEVICE_INSTANT,
+                [CLIENT_ABI_EVENT_FRAME_PICTURE] = TRACE_OP_FRAME_PICTURE,
         };
 
         if (kind >= CLIENT_ABI_EVENT_FLOW_BEGIN && kind <= CLIENT_ABI_EVENT_FLOW_END)
@@ -768,6 +766,8 @@ static int translate(struct event_translator *t, struct zone_region *region, con
                 r = translate_named(t, region, from, event);
                 event->flow.phase = from->kind - CLIENT_ABI_EVENT_FLOW_BEGIN + TRACE_FLOW_BEGIN;
                 return r;
+        case TRACE_OP_FRAME_PICTURE:
+                return event_translator_picture(t, region, from, event);
         case TRACE_OP_ZONE_END:
         case TRACE_OP_WAKEUP:
         case TRACE_OP_STACK_COPY:
@@ -779,7 +779,6 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_FIBER_ENTER:
         case TRACE_OP_FIBER_LEAVE:
         case TRACE_OP_ZONES_GONE:
-        case TRACE_OP_FRAME_PICTURE:
                 break; /* these have no operands, or are never made of a program's event */
         }
         return 1;

@@ -58,4 +58,21 @@ void event_translator_drop(struct event_translator *t, struct zone_region *regio
 /* The same for an event that does not count as lost: only gives back the room of its blob. */
 void event_translator_pass(struct zone_region *region, const struct client_event *from);
 
+/*
+ * event_translator_gather() - put the payload together in `payload`
+ * The room of its blob is free then.  Returns 1, 0 if it is lost, -ENOMEM.
+ */
+int event_translator_gather(struct event_translator *t, struct zone_region *region,
+                            const struct client_event *from);
+
+/*
+ * sampler/zones/frame_pictures.c - pictures of frames: packed to an eighth (DXT1), and kept as attachments
+ *
+ * Way of the data:  client_stream -> event_translator -> [frame_pictures] -> attachment_store
+ */
+
+/* Returns 1 for an event, 0 if the picture was lost or left out, which is counted, -ENOMEM. */
+int event_translator_picture(struct event_translator *t, struct zone_region *region,
+                             const struct client_event *from, struct trace_event *event);
+
 #endif /* SAMPLER_ZONES_EVENT_TRANSLATOR_H */

@@ -3,7 +3,7 @@
 # Programs that know Tracy alone compile with the headers in its place, and all that they say is in the trace
 set -eu
 . tests/tap.sh
-plan 46
+plan 47
 
 include=(-Iinstrument/client/include/hyprof/compat)
 strict=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror)
@@ -168,6 +168,7 @@ frame_begin physics
 frame_end physics
 frame_mark run-time frames
 frame_mark other run-time frames
+frame_picture
 plot_i64 bytes -3
 plot_f64 float 0.5
 plot_f64 double 0.25
@@ -328,6 +329,7 @@ frame_mark
 frame_mark c audio
 frame_begin c physics
 frame_end c physics
+frame_picture
 plot_i64 c bytes -3
 plot_f64 c float 0.5
 plot_f64 c double 0.25
@@ -423,6 +425,7 @@ frame_mark
 frame_mark f frames
 frame_begin f frames
 frame_end f frames
+frame_picture
 plot_f64 f plot 0.25
 plot_f64 f plot 0.5
 plot_i64 f plot 7
@@ -472,7 +475,8 @@ holds "C: about the program" same "|c version 3
 holds "C: the device, with its tick and its kind" same "the gpu|2|2" "$(rows_of c device name "period_bits kind")"
 holds "C: its clock" same "1000 4000 5000" \
         "$(awk '$1 == "device_clock" { sub(/.*ticks=/, ""); sub(/ .*/, ""); print }' "$TMPDIR/c.dump" | xargs)"
-holds "C: what is not recorded is counted, and nothing is lost" same "NO_PICTURES 2" "$(lost c)"
+holds "C: what is not recorded is counted, and nothing is lost" same "NO_PICTURES 1" "$(lost c)"
+holds "C: pictures of frames" same "2 2" "$(grep -c '^frame_picture ' "$TMPDIR/c.dump") $(grep -c '^attachment .*kind=6' "$TMPDIR/c.dump")"
 holds "C: the trace is whole" is_whole c
 
 # ----------------------------------------- bindings, with each shared library

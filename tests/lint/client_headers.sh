@@ -27,6 +27,7 @@ static void moments(int x)
         hyprof_frame_mark(&frames);
         hyprof_frame_begin(&frames);
         hyprof_frame_end(&frames);
+        hyprof_frame_picture(0, 4, 4, 0, 0);
         if (x > 0)
                 HYPROF_MESSAGE("positive");
         else

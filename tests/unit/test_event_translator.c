@@ -208,6 +208,24 @@ static void put_bytes(uint32_t kind, uint64_t at_ns, const struct fake_event *wo
                   &(struct fake_event){ .words = { __VA_ARGS__ }, \
                                         .n_words = sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t) })
 
+/* Pictures that have fewer pixels than they say, or sides that none has; frame_pictures.sh has good ones. */
+START_TEST(test_bad_pictures)
+{
+        const uint64_t pixels = UINT64_C(0xff0000ffff0000ff);
+
+        PUT_BYTES(FRAME_PICTURE, 1, 4 | 4 << 16, pixels, pixels, pixels, pixels);
+        PUT_BYTES(FRAME_PICTURE, 2, 2 | 4 << 16, pixels, pixels, pixels, pixels);
+        PUT_BYTES(FRAME_PICTURE, 3, UINT64_C(0));
+        PUT_BYTES(FRAME_PICTURE, 4, UINT64_C(4));
+        PUT_BYTES(FRAME_PICTURE, 5, (uint64_t)UINT32_MAX, pixels);
+        merged_program_finish(&f);
+
+        merged_program_expect_no_more(&f, 1, 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GARBAGE],
+                          5 * sizeof(uint64_t) + 40 + 40 + 8 + 8 + 16);
+}
+END_TEST
+
 /* Readings with a bound, named lanes, keys with a space, values, and what of them makes no sense. */
 START_TEST(test_tracks_keys_and_values_of_devices)
 {

@@ -62,6 +62,8 @@ static void zones_with_callstack(void)
         n_done++;
 }
 
+static const unsigned char pixels[4 * 4 * 4] = { 255 };
+
 static void moments(void)
 {
         static const char *const made = "c run-time plot";
@@ -70,7 +72,8 @@ static void moments(void)
         TracyCFrameMarkNamed("c audio");
         TracyCFrameMarkStart("c physics");
         TracyCFrameMarkEnd("c physics");
-        TracyCFrameImage("pixels", 4, 4, 0, 0);
+        TracyCFrameImage(pixels, 4, 4, 0, 0);
+        TracyCFrameImage(pixels, 3, 4, 0, 0);
         TracyCPlotConfig("c bytes", TracyPlotFormatMemory, 1, 0, 0xff0000);
         TracyCPlotI("c bytes", -3);
         TracyCPlotF("c float", 0.5f);
@@ -201,7 +204,7 @@ static void functions(void)
         ___tracy_emit_frame_mark("f frames");
         ___tracy_emit_frame_mark_start("f frames");
         ___tracy_emit_frame_mark_end("f frames");
-        ___tracy_emit_frame_image("pixels", 4, 4, 0, 0);
+        ___tracy_emit_frame_image(pixels, 4, 4, 0, 1);
         ___tracy_emit_plot_config("f plot", TracyPlotFormatPercentage, 0, 1, 0);
         ___tracy_emit_plot("f plot", 0.25);
         ___tracy_emit_plot_float("f plot", 0.5f);

@@ -156,6 +156,7 @@ __attribute__((noinline)) static void more_zones_with_callstack()
 
 static void moments()
 {
+        static const unsigned char pixels[4 * 6 * 4] = { 255 };
         static const char *const frames[] = { "run-time frames", "other run-time frames" };
 
         FrameMark;
@@ -166,7 +167,8 @@ static void moments()
                 FrameMarkNamed(name);
                 n_done += name[0] == 'r';
         }
-        FrameImage("pixels", 4, 4, 0, false);
+        FrameImage(pixels, 4, 4, 0, false);
+        FrameImage(pixels, 4, 6, 0, false);
 
         TracyPlotConfig("bytes", tracy::PlotFormatType::Memory, true, false, 0xff0000);
         TracyPlotConfig(frames[0], tracy::PlotFormatType::Percentage, false, true, 0);

@@ -80,9 +80,12 @@ static void put_lane(uint32_t id, bool has_values, unsigned merged_log2, const s
         escaped_columns_deinit(&columns);
 }
 
+/* Pictures themselves are not in the file. */
 static bool is_of_texts(const struct timeline_index *index, uint32_t lane)
 {
-        return timeline_index_lane_facts(index, lane).kind == TIMELINE_LANE_TEXTS;
+        uint32_t kind = timeline_index_lane_facts(index, lane).kind;
+
+        return kind == TIMELINE_LANE_TEXTS || kind == TIMELINE_LANE_PICTURES;
 }
 
 /*

@@ -78,6 +78,9 @@ int view_content_put_launches(struct view_content *c, const struct web_request *
                               struct byte_buffer *out, struct error *err);
 int view_content_put_strings(struct view_content *c, const struct web_request *request,
                              struct byte_buffer *out, struct error *err);
+/* The picture of a frame, as the trace has it.  Returns 0, or -errno with words. */
+int view_content_put_picture(struct view_content *c, uint32_t attachment, struct byte_buffer *out,
+                             struct error *err);
 int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_buffer *out,
                            struct error *err);
 

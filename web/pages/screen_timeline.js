@@ -13,6 +13,7 @@ import { showMenu } from './context_menu.js';
 import { button, el, fill, setAttributes } from './dom.js';
 import { formatDuration } from './format.js';
 import { FrameBudgets } from './frame_budget.js';
+import { pictureOfHit } from './frame_picture.js';
 import { GhostSwitch, recallGhosts } from './ghost_switch.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
@@ -563,6 +564,11 @@ export class TimelineScreen {
                         tip.style.right = isRight ? `${window.innerWidth - event.clientX + 14}px` : '';
                         tip.style.top = `${Math.min(event.clientY + 16, window.innerHeight - 120)}px`;
                 }
+                if (hit && event)
+                        pictureOfHit(this.viewer, hit).then((picture) => {
+                                if (picture && this.hovered === hit)
+                                        tip.append(picture);
+                        }, () => {});
                 this.waitTip.follow(event ? hit : null, (more) => {
                         tip.append(...more.map((line) => el('div', null, line)));
                         tip.style.top = `${Math.max(4, Math.min(tip.offsetTop, window.innerHeight - tip.offsetHeight - 8))}px`;

@@ -288,6 +288,11 @@ export class FileSource {
                 return ids.map((id) => /** @type {string} */ (all.get(id)) || '');
         }
 
+        /** Pictures of frames are not in the file. */
+        async picture() {
+                return null;
+        }
+
         /**
          * @param {number} id
          * @returns {Promise<{frames: StackFrame[]}>}

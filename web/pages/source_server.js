@@ -33,6 +33,7 @@ import { TraceModel } from './model.js';
  *     search(request: SearchRequest): Promise<SearchReply>,
  *     strings(ids: number[], kind: 'messages' | 'texts'): Promise<string[]>,
  *     stack(id: number): Promise<{frames: StackFrame[]}>,
+ *     picture(id: number): Promise<ArrayBuffer | null>,
  *     page(notes: TimelineNote[]): Promise<string | Blob>,
  *     recall(name: KeptName, model?: TraceModel): string | null,
  *     remember(name: KeptName, value: string, model: TraceModel): Promise<void>,
@@ -190,6 +191,15 @@ export class ServerSource {
          */
         async stack(id) {
                 return (await this.request('stack', { id })).json();
+        }
+
+        /**
+         * The picture of a frame, as frame_picture.js decodes it.
+         * @param {number} id
+         * @returns {Promise<ArrayBuffer | null>}
+         */
+        async picture(id) {
+                return (await this.request('picture', { id })).arrayBuffer();
         }
 
         /**

@@ -161,7 +161,7 @@ function isShownLane(model, choice, track) {
         const isWhole = model.isLive || choice.found === keyOfTrack(track);
         const some = someGhostsOf(model, choice, track);
 
-        return (lane) => lane.items > 0 && lane.kind !== 'texts' &&
+        return (lane) => lane.items > 0 && lane.kind !== 'texts' && lane.kind !== 'pictures' &&
                 (lane.kind !== 'ghosts' || (hasGhosts ? isWhole || isLaneInView(choice, lane) : some?.lanes.has(lane.id) === true));
 }
 

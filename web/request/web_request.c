@@ -26,7 +26,7 @@ static const struct {
         { "jobs", WEB_REQUEST_JOBS },         { "kept", WEB_REQUEST_KEPT },
         { "keep", WEB_REQUEST_KEEP },         { "search", WEB_REQUEST_SEARCH },
         { "launches", WEB_REQUEST_LAUNCHES }, { "nearby", WEB_REQUEST_NEARBY },
-        { "compare", WEB_REQUEST_COMPARE },
+        { "compare", WEB_REQUEST_COMPARE },   { "picture", WEB_REQUEST_PICTURE },
 };
 
 enum host_kind {
@@ -277,9 +277,10 @@ static int check_query(const struct web_request *request, unsigned seen, struct 
                 return r;
         case WEB_REQUEST_STRINGS:
         case WEB_REQUEST_STACK:
+        case WEB_REQUEST_PICTURE:
                 r = check_seen(seen, SEEN_IDS, request->kind == WEB_REQUEST_STRINGS ? SEEN_KIND : 0, err);
-                if (r == 0 && request->kind == WEB_REQUEST_STACK && request->n_ids != 1)
-                        r = error_set(err, -EINVAL, "one stack at a time");
+                if (r == 0 && request->kind != WEB_REQUEST_STRINGS && request->n_ids != 1)
+                        r = error_set(err, -EINVAL, "one stack or picture at a time");
                 return r;
         case WEB_REQUEST_KEEP:
                 return check_seen(seen, SEEN_NAME, 0, err);

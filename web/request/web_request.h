@@ -50,6 +50,7 @@ enum web_request_kind {
         WEB_REQUEST_SEARCH,
         WEB_REQUEST_STRINGS,
         WEB_REQUEST_STACK,
+        WEB_REQUEST_PICTURE, /* of a frame */
         WEB_REQUEST_ANSWER,
         WEB_REQUEST_JOBS,
         WEB_REQUEST_KEPT,   /* all that is kept for the page */

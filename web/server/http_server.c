@@ -351,7 +351,7 @@ static enum MHD_Result reply_with_content(struct exchange *x, const struct web_r
         struct view_content *content = x->server->options.contents[request->side];
         struct byte_buffer body = { .data = NULL };
         struct error err = ERROR_NONE;
-        bool is_binary = request->kind == WEB_REQUEST_LANES;
+        bool is_binary = request->kind == WEB_REQUEST_LANES || request->kind == WEB_REQUEST_PICTURE;
         int r;
 
         if (!view_content_is_current(content))
@@ -369,6 +369,8 @@ static enum MHD_Result reply_with_content(struct exchange *x, const struct web_r
                 r = view_search_put(content, request, &body, &err);
         else if (request->kind == WEB_REQUEST_STRINGS)
                 r = view_content_put_strings(content, request, &body, &err);
+        else if (request->kind == WEB_REQUEST_PICTURE)
+                r = view_content_put_picture(content, request->ids[0], &body, &err);
         else
                 r = view_content_put_stack(content, request->ids[0], &body, &err);
         if (r == 0)
@@ -413,6 +415,7 @@ static enum MHD_Result reply(struct exchange *x, const struct web_request *reque
         case WEB_REQUEST_SEARCH:
         case WEB_REQUEST_STRINGS:
         case WEB_REQUEST_STACK:
+        case WEB_REQUEST_PICTURE:
                 break;
         }
         return reply_with_content(x, request);

@@ -29,15 +29,9 @@ void ___tracy_emit_frame_mark_end(const char *name)
         hyprof_tracy_frame_end_(hyprof_tracy_pool_(name));
 }
 
-/* Pictures are not recorded, but counted. */
 void ___tracy_emit_frame_image(const void *image, uint16_t w, uint16_t h, uint8_t offset, int32_t flip)
 {
-        (void)image;
-        (void)w;
-        (void)h;
-        (void)offset;
-        (void)flip;
-        hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_PICTURE_);
+        hyprof_frame_picture(image, w, h, offset, flip);
 }
 
 void ___tracy_emit_plot(const char *name, double val)

@@ -52,6 +52,9 @@ HYPROF_API_ void hyprof_emit_plot_double(struct hyprof_location *name, double va
 HYPROF_API_ void hyprof_emit_plot_config(struct hyprof_location *name, enum hyprof_plot_format format,
                                          uint32_t flags, uint32_t color, const char *unit);
 
+HYPROF_API_ void hyprof_emit_frame_picture(const void *pixels, uint32_t width, uint32_t height,
+                                           uint32_t frames_back, int32_t is_flipped);
+
 /* A frame ends and the next begins; NULL = the program's main frames, else those of @name. */
 static inline void hyprof_frame_mark(struct hyprof_location *name)
 {
@@ -70,6 +73,20 @@ static inline void hyprof_frame_end(struct hyprof_location *name)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_FRAMES_)))
                 hyprof_emit_frame_end(name);
+}
+
+/*
+ * hyprof_frame_picture() - what a main frame looked like, as a small picture
+ * @pixels:       4 bytes each: red, green, blue, alpha, which is ignored; copied
+ * @width, @height:  multiples of 4, at most 2048; others are refused and counted.  320 by 180 is enough
+ * @frames_back:  how many main frames ago it was drawn, up to 255
+ * @is_flipped:   the lowest row comes first, as of OpenGL
+ */
+static inline void hyprof_frame_picture(const void *pixels, uint32_t width, uint32_t height,
+                                        uint32_t frames_back, int32_t is_flipped)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_FRAMES_)))
+                hyprof_emit_frame_picture(pixels, width, height, frames_back, is_flipped);
 }
 
 /*

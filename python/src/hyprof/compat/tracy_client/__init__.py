@@ -116,11 +116,10 @@ def frame_mark_end(name: int) -> bool:
 
 
 def frame_image(data: bytes, width: int, height: int, offset: int = 0, flip: bool = False) -> bool:
-    """Pictures are not recorded; a report says how many there were."""
+    """The picture of a frame, RGBA; False if its sides are no multiples of 4, or if there are too few bytes."""
     if width % 4 != 0 or height % 4 != 0:
         return False
-    _native.picture()
-    return True
+    return _native.picture(data, width, height, offset, flip)
 
 
 def plot_config(name: str, type: PlotType, step: bool = False, flip: bool = False, color: Color = 0) -> Optional[int]:

@@ -155,7 +155,7 @@
 #define FrameMarkStart(name) hyprof_tracy_frame_begin_(HYPROF_TRACY_NAME_(name))
 #define FrameMarkEnd(name)   hyprof_tracy_frame_end_(HYPROF_TRACY_NAME_(name))
 #define FrameImage(image, width, height, offset, flip) \
-        tracy::detail::unrecorded(HYPROF_UNRECORDED_PICTURE_, image, width, height, offset, flip)
+        hyprof_frame_picture(image, width, height, offset, flip)
 
 #define TracyPlot(name, val) tracy::detail::plot(HYPROF_TRACY_NAME_(name), val)
 #define TracyPlotConfig(name, type, step, fill, color) \

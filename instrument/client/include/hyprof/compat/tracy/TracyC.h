@@ -418,9 +418,8 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
 #define TracyCFrameMarkNamed(name) hyprof_tracy_frame_mark_(HYPROF_TRACY_NAME_(name));
 #define TracyCFrameMarkStart(name) hyprof_tracy_frame_begin_(HYPROF_TRACY_NAME_(name));
 #define TracyCFrameMarkEnd(name)   hyprof_tracy_frame_end_(HYPROF_TRACY_NAME_(name));
-#define TracyCFrameImage(image, width, height, offset, flip)                         \
-        ((void)(image), (void)(width), (void)(height), (void)(offset), (void)(flip), \
-         (void)hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_PICTURE_));
+#define TracyCFrameImage(image, width, height, offset, flip) \
+        hyprof_frame_picture(image, width, height, offset, flip);
 
 #define TracyCPlot(name, val)  hyprof_tracy_plot_double_(HYPROF_TRACY_NAME_(name), val);
 #define TracyCPlotF(name, val) hyprof_tracy_plot_double_(HYPROF_TRACY_NAME_(name), HYPROF_CAST_(double, val));

@@ -237,9 +237,9 @@ class Profiler : public ProfilerMoments, public ProfilerMemory
         {
                 hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_OTHER_);
         }
-        static void SendFrameImage(const void *, uint16_t, uint16_t, uint8_t, bool)
+        static void SendFrameImage(const void *image, uint16_t w, uint16_t h, uint8_t offset, bool flip)
         {
-                hyprof_tracy_unrecorded_(HYPROF_UNRECORDED_PICTURE_);
+                hyprof_frame_picture(image, w, h, offset, flip);
         }
         bool BeginSamplingProfiling() const
         {
