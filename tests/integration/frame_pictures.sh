@@ -3,7 +3,7 @@
 # Pictures of frames: recorded with the frames that they are of, equal ones once, and shown by the viewer
 set -eu
 . tests/tap.sh
-plan 22
+plan 23
 need jq curl node
 need_sampling
 . tests/browser/run_node.sh
@@ -46,3 +46,8 @@ status() { curl -s -o "$TMPDIR/body" -w '%{http_code}' "${url}picture?$1"; }
 holds "a number of no picture is refused" same "400 400 400 400" "$(status id=0) $(status id=4000000000) $(status '') $(status id=1,2)"
 holds "with words" grep -q 'one stack or picture' "$TMPDIR/body"
 run_node tests/browser/pictures.js
+if command -v chromium >/dev/null; then
+        VIEWER=$url run_node tests/browser/picture_tip.js
+else
+        skips "the tip of a frame has its picture" "tool: chromium is not installed"
+fi
