@@ -32,6 +32,14 @@ for i in range(20):
     time.sleep(0.005)
 '
 
+# A machine that hangs says where each thread waits.
+(
+        sleep "${HANG_S:-240}"
+        for thread in /proc/[1-9]*/task/*; do
+                [ -s "$thread/stack" ] && printf '# thread %s %s: %s\n' "${thread##*/}" "$(cat "$thread/comm")" "$(sed 's/.* //' "$thread/stack" | head -n 6 | paste -sd ' ')"
+        done
+) &
+
 holds "doctor: recording works" "$HYPROF" doctor
 holds "doctor: kernel names" says "kernel names"
 for name in test_switch_types test_python_verified; do

@@ -34,6 +34,7 @@ for suite in $suites; do
                 </dev/null >"$TMPDIR/qemu" 2>&1
         tr -d '\r' <"$TMPDIR/out" >"$TMPDIR/lines"
         mv "$TMPDIR/lines" "$TMPDIR/out"
+        grep '^# thread' "$TMPDIR/out"
         figure "$suite: Linux $(grep -o '[0-9][^/]*$' <<<"$(compgen -G "$guest/root/usr/lib/modules/*")")"
         mapfile -t cases < <(grep -E '^(not )?ok ' "$TMPDIR/out")
         for ((i = 0; i < n_there; i++)); do
