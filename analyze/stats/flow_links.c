@@ -69,12 +69,13 @@ int flow_links_take(struct flow_links *l, struct loaded_trace *trace, const stru
         *l = (struct flow_links){ .filter = filter && !filter->is_empty ? filter : NULL };
         l->naming = &walk.walk.paths;
         flow_match_init(&l->match, trace->dictionary);
+        l->match.forget = count_open;
+        l->match.context = l;
         r = zone_paths_init(&l->paths, trace->dictionary, filter && filter->has_zone ? &filter->zone : NULL);
         r = r < 0 ? error_set(err, r, "following flows: out of memory")
                   : event_walk_take(&walk, trace, NULL, &request, err);
         l->naming = &l->paths;
         flow_match_each_open(&l->match, count_open, l);
-        l->n_open += l->match.n_begun_again + l->match.n_given_up;
         l->n_late = walk.events.order.n_late;
         event_walk_deinit(&walk);
         return r;

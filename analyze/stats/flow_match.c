@@ -119,6 +119,13 @@ static void remove_flow(struct flow_match *m, uint32_t number)
         m->n_open--;
 }
 
+static void forget(struct flow_match *m, uint32_t number)
+{
+        if (m->forget)
+                m->forget(m->context, &flow_of(m, number)->begin);
+        remove_flow(m, number);
+}
+
 /* Room for one more; 0 = no memory. */
 static uint32_t take_room(struct flow_match *m)
 {
@@ -146,11 +153,11 @@ static int begin_flow(struct flow_match *m, const struct flow_point *p)
         m->n_begun++;
         if (before != 0) {
                 m->n_begun_again++;
-                remove_flow(m, before);
+                forget(m, before);
         }
         if (m->n_open == m->n_open_max) {
                 m->n_given_up++;
-                remove_flow(m, m->oldest);
+                forget(m, m->oldest);
         }
         number = take_room(m);
         if (number == 0)
@@ -199,8 +206,7 @@ int flow_match_add(struct flow_match *m, const struct flow_point *point, struct 
         return 1;
 }
 
-void flow_match_each_open(const struct flow_match *m,
-                          void (*take)(void *context, const struct flow_point *begin), void *context)
+void flow_match_each_open(const struct flow_match *m, flow_match_take_open *take, void *context)
 {
         for (uint32_t number = m->oldest; number != 0; number = flow_of(m, number)->newer)
                 take(context, &flow_of(m, number)->begin);

@@ -20,6 +20,11 @@ struct trace_dictionary;
 
 #define FLOW_MATCH_OPEN_MAX (UINT32_C(1) << 18)
 
+struct flow_point;
+
+/* Takes the begin of a flow that is not over. */
+typedef void flow_match_take_open(void *context, const struct flow_point *begin);
+
 /* An event FLOW. */
 struct flow_point {
         uint64_t time_ns, id;
@@ -47,6 +52,8 @@ struct flow_match {
         uint64_t n_begun, n_ended;
         uint64_t n_begun_again; /* BEGIN of a flow of its process that was not over: that one never ends */
         uint64_t n_given_up;    /* not over, and too many came after them */
+        flow_match_take_open *forget; /* the caller's: takes those of the two before; NULL = nothing does */
+        void *context;
         uint64_t n_steps_of_none, n_ends_of_none;
 };
 
@@ -67,7 +74,6 @@ struct flow_point flow_match_point(const struct flow_match *m, const struct orde
 int flow_match_add(struct flow_match *m, const struct flow_point *point, struct flow_link *ret_link);
 
 /* Calls @take for each flow that is not over, the oldest first. */
-void flow_match_each_open(const struct flow_match *m,
-                          void (*take)(void *context, const struct flow_point *begin), void *context);
+void flow_match_each_open(const struct flow_match *m, flow_match_take_open *take, void *context);
 
 #endif /* ANALYZE_STATS_FLOW_MATCH_H */

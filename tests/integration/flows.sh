@@ -4,7 +4,7 @@
 # shellcheck disable=SC2016 # jq's, awk's
 set -eu
 . tests/tap.sh
-plan 27
+plan 28
 need jq python3
 
 holds "a program with flows is recorded" record flows --no-sampling "$WORKLOADS/w_flows"
@@ -36,6 +36,9 @@ holds "a thread's: what goes to it, and comes from it" same '[["produce","route"
         "$(flows "$trace" '[.flows.rows[] | [.from, .to, .kind, .count]] | sort' --thread router)"
 holds "a zone's" same '[["ask","serve","flow",100],["serve","collect","flow",100]]' \
         "$(flows "$trace" '[.flows.rows[] | [.from, .to, .kind, .count]] | sort' --zone serve)"
+
+holds "a thread that began none has none that never ended" same '[0,4]' \
+        "$(for name in router main; do flows "$trace" .never_ended --thread "$name"; done | jq -cs .)"
 
 # ---- SQLite
 if python3 -c 'import sqlite3' 2>/dev/null && "$HYPROF" query --sqlite "$TMPDIR/flows.db" "$trace" 2>"$TMPDIR/err"; then
@@ -77,7 +80,7 @@ holds "a format without flows says how many it left out" sh -c '"$1" export spee
 # ---- more flows than are followed at a time
 holds "600,000 flows are begun and hardly ended" record many --no-sampling "$WORKLOADS/w_flows" many 600000
 holds "all are counted" same '[600000,1000,599000]' "$(flows "$TMPDIR/many.hyp" '[.begun, .ended, .never_ended]')"
-holds "and how many were given up" same '["337,856 flows were given up: more than 262,144 were begun and not ended at a time"]' \
+holds "and how many were given up" same '["337,856 flows given up: more than 262,144 were begun and not ended at a time"]' \
         "$(flows "$TMPDIR/many.hyp" '[.warnings[] | select(test("given up"))]')"
 
 # ---- the path, without wake-ups: who made what a thread waited for

@@ -208,6 +208,27 @@ START_TEST(test_range)
 }
 END_TEST
 
+/* Those that were never ended are those that the filter wants, also those that began again. */
+START_TEST(test_never_ended_in_a_range)
+{
+        const struct trace_filter_request request = {
+                .from_ns = 199, .to_ns = 299, .has_from = 1, .has_to = 1
+        };
+
+        begin(MAIN, 100, 1);
+        begin(MAIN, 150, 1);
+        begin(MAIN, 250, 2);
+        begin(MAIN, 260, 2);
+        end(WORKER, 270, 2);
+        begin(MAIN, 280, 3);
+        begin(MAIN, 400, 4);
+        begin(MAIN, 410, 4);
+        take(&request);
+        ck_assert_uint_eq(stats.links.match.n_begun_again, 3);
+        ck_assert_uint_eq(stats.links.n_open, 2);
+}
+END_TEST
+
 static void count(void *context, const struct flow_point *point)
 {
         uint64_t *ids = context;

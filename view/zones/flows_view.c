@@ -102,11 +102,11 @@ static void say_missing(struct event_names *n, const struct flow_stats *s)
 {
         const struct flow_links *l = &s->links;
 
-        event_names_warn(n, l->n_open, "flows were begun and never ended");
+        event_names_warn(n, l->n_open, "flows begun and never ended");
         event_names_warn(n, l->n_ends_of_none, "ends of flows that were never begun, or ended before");
         event_names_warn(n, l->n_steps_of_none, "steps of flows that were never begun, or ended before");
         event_names_warn(n, l->match.n_given_up,
-                         "flows were given up: more than 262,144 were begun and not ended at a time");
+                         "flows given up: more than 262,144 were begun and not ended at a time");
         event_names_warn(n, s->n_lost, "flows between zones beyond the limit of pairs; left out");
 }
 
