@@ -373,19 +373,21 @@ int on_tracepoint(void *fields)
                        ((1 << PROBE_OFFSET_BITS) - 1);
         const struct probe_spec *spec = bpf_map_lookup_elem(&specs, &number);
         struct probe_function_state *state;
-        bool is_joined;
+        bool is_joined, is_own;
 
         if (!spec)
                 return 0;
         is_joined = spec->keys[0].kind != PROBE_ARG_NONE;
-        if (!(is_joined && kind == PROBE_END) && function != PROBE_OWN && !is_recorded(task >> 32))
+        is_own = function == PROBE_OWN || is_recorded(task >> 32);
+        if (!is_own && !(is_joined && kind == PROBE_END))
                 return 0;
         if (spec->is_syscall && !is_syscall_wanted(spec, fields))
                 return 0;
         state = bpf_map_lookup_elem(&functions, &function);
         if (!state || state->is_off)
                 return 0;
-        __sync_fetch_and_add(&state->n_hits, 1);
+        if (is_own)
+                __sync_fetch_and_add(&state->n_hits, 1);
         if (is_joined)
                 return join(fields, spec, cookie, task);
         return spec->has_texts ? report_point(fields, spec, cookie, task, true)
