@@ -363,8 +363,7 @@ static __always_inline int report_point(const void *fields, const struct probe_s
 }
 
 /* The record's fields come after what all tracepoints have; the kernel has put something else there. */
-SEC("tracepoint")
-int on_tracepoint(void *fields)
+static __always_inline int take_point(void *fields)
 {
         __u64 cookie = bpf_get_attach_cookie(fields), task = bpf_get_current_pid_tgid();
         __u32 function = cookie & ((1 << PROBE_FUNCTION_BITS) - 1);
@@ -393,3 +392,16 @@ int on_tracepoint(void *fields)
         return spec->has_texts ? report_point(fields, spec, cookie, task, true)
                                : report_point(fields, spec, cookie, task, false);
 }
+
+/* A tracepoint runs each program once, so one that several zones begin or end at has several programs. */
+#define POINT_PROGRAM(name)                \
+        SEC("tracepoint")                  \
+        int name(void *fields)             \
+        {                                  \
+                return take_point(fields); \
+        }
+
+POINT_PROGRAM(on_tracepoint)
+POINT_PROGRAM(on_tracepoint_2)
+POINT_PROGRAM(on_tracepoint_3)
+POINT_PROGRAM(on_tracepoint_4)

@@ -59,6 +59,9 @@ struct probe_arg {
 
 #define PROBE_KEYS_MAX 2
 
+/* Programs for tracepoints: each of the zones that begin or end at one tracepoint has another one there. */
+#define PROBE_POINT_PROGRAMS 4
+
 struct probe_spec {
         struct probe_arg args[PROBE_ARGS_MAX];
         struct probe_arg keys[PROBE_KEYS_MAX]; /* of a tracepoint: what joins a begin and its end */

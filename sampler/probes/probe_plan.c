@@ -251,9 +251,15 @@ static int add_tracepoint(struct probe_plan *plan, const char *name, enum probe_
 
 int probe_plan_add_pair(struct probe_plan *plan, const struct probe_pair *pair, struct error *err)
 {
+        const char *const points[] = { pair->begin, pair->end };
         struct probe_function *f;
-        int r = reserve_function(plan, pair->name, &f);
+        int r;
 
+        for (size_t i = 0; i < 2; i++)
+                if (probe_plan_count_uses(plan, points[i]) == PROBE_POINT_PROGRAMS)
+                        return error_set(err, -EOVERFLOW, "more than %d kinds of zones begin or end at %s",
+                                         PROBE_POINT_PROGRAMS, points[i]);
+        r = reserve_function(plan, pair->name, &f);
         if (r == 0) {
                 f->kind = pair->kind;
                 f->is_joined = pair->specs[0].keys[0].kind != PROBE_ARG_NONE;
@@ -266,6 +272,15 @@ int probe_plan_add_pair(struct probe_plan *plan, const struct probe_pair *pair, 
         if (r == -EOVERFLOW)
                 return refuse_more(err);
         return r < 0 ? error_set(err, r, "no memory for tracepoints") : 0;
+}
+
+size_t probe_plan_count_uses(const struct probe_plan *plan, const char *tracepoint)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < plan->n_points; i++)
+                n += plan->points[i].tracepoint && strcmp(plan->points[i].tracepoint, tracepoint) == 0;
+        return n;
 }
 
 size_t probe_plan_common_part(const char *begin, size_t n_begin, const char *end)

@@ -114,6 +114,9 @@ struct probe_pair {
 /* Adds zones from one tracepoint to another.  Copies all.  Returns 0, -EOVERFLOW or -ENOMEM. */
 int probe_plan_add_pair(struct probe_plan *plan, const struct probe_pair *pair, struct error *err);
 
+/* How many zones of the plan begin or end at the tracepoint. */
+size_t probe_plan_count_uses(const struct probe_plan *plan, const char *tracepoint);
+
 void probe_plan_deinit(struct probe_plan *plan);
 
 /* How much of a begin's name is that of the zones: "query" of "query__start" and "query__done". */

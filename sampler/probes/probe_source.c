@@ -30,16 +30,20 @@
 #define BUSY_BIT     (UINT32_C(1) << 31) /* of the length before a record: it is being written */
 #define DISCARD_BIT  (UINT32_C(1) << 30) /* the same: it is none */
 
+static const char *const point_programs[PROBE_POINT_PROGRAMS] = { "on_tracepoint", "on_tracepoint_2",
+                                                                  "on_tracepoint_3", "on_tracepoint_4" };
+
 struct probe_source {
         struct probe_plan *plan;
         struct bpf_object *object;
-        struct bpf_program *program, *point_program; /* of uprobes, and of tracepoints */
-        struct bpf_link **links;                     /* heap: of the plan's points; NULL = it is not set */
-        int ring_fd, functions_fd, totals_fd;        /* borrowed from `object` */
-        unsigned long *consumer;                     /* mappings of the ring, owned */
-        unsigned long *producer;                     /* only read */
-        const uint8_t *data;                         /* behind `producer`, twice in a row */
-        uint64_t at, until; /* where the next record is; what was there when we looked */
+        struct bpf_program *program;                      /* of uprobes */
+        struct bpf_program *points[PROBE_POINT_PROGRAMS]; /* of tracepoints: each is at one at most once */
+        struct bpf_link **links;              /* heap: of the plan's points; NULL = it is not set */
+        int ring_fd, functions_fd, totals_fd; /* borrowed from `object` */
+        unsigned long *consumer;              /* mappings of the ring, owned */
+        unsigned long *producer;              /* only read */
+        const uint8_t *data;                  /* behind `producer`, twice in a row */
+        uint64_t at, until;                   /* where the next record is; what was there when we looked */
         uint64_t rate_max, hit_ns, point_ns;
         bool looked, has_record;
         struct perf_record record;
@@ -55,19 +59,34 @@ static struct bpf_map *map_of(const struct probe_source *s, const char *name)
         return bpf_object__find_map_by_name(s->object, name);
 }
 
+/* How many of the programs for tracepoints are needed. */
+static size_t count_programs(const struct probe_plan *plan)
+{
+        size_t n_most = 0;
+
+        for (size_t i = 0; i < plan->n_points; i++) {
+                const char *tracepoint = plan->points[i].tracepoint;
+                size_t n = tracepoint ? probe_plan_count_uses(plan, tracepoint) : 0;
+
+                n_most = n > n_most ? n : n_most;
+        }
+        return n_most;
+}
+
 static int configure(struct probe_source *s, const struct probe_source_options *options)
 {
         struct probe_settings settings = { .scope = options->cgroup_fd >= 0      ? PROBE_SCOPE_CGROUP
                                                     : options->processes_fd >= 0 ? PROBE_SCOPE_PROCESSES
                                                                                  : PROBE_SCOPE_ALL };
+        size_t n_programs = count_programs(options->plan);
         int r;
 
         memcpy(settings.syscalls, options->plan->syscalls, sizeof(settings.syscalls));
         r = bpf_map__set_initial_value(map_of(s, ".rodata"), &settings, sizeof(settings));
         if (r == 0)
                 r = bpf_program__set_autoload(s->program, s->plan->n_points > s->plan->n_tracepoints);
-        if (r == 0)
-                r = bpf_program__set_autoload(s->point_program, s->plan->n_tracepoints > 0);
+        for (size_t i = 0; r == 0 && i < PROBE_POINT_PROGRAMS; i++)
+                r = bpf_program__set_autoload(s->points[i], i < n_programs);
         if (r == 0 && settings.scope == PROBE_SCOPE_PROCESSES)
                 r = bpf_map__reuse_fd(map_of(s, "processes"), options->processes_fd);
         return r;
@@ -103,7 +122,8 @@ static int load(struct probe_source *s, const struct probe_source_options *optio
         if (!s->object)
                 return bpf_words_explain(-errno, "read the program of function zones", ABLE_KERNELS, err);
         s->program = bpf_object__find_program_by_name(s->object, "on_probe");
-        s->point_program = bpf_object__find_program_by_name(s->object, "on_tracepoint");
+        for (size_t i = 0; i < PROBE_POINT_PROGRAMS; i++)
+                s->points[i] = bpf_object__find_program_by_name(s->object, point_programs[i]);
         r = configure(s, options);
         if (r == 0)
                 r = bpf_object__load(s->object);
@@ -126,10 +146,14 @@ static struct bpf_link *set_tracepoint(const struct probe_source *s, const char 
 {
         const struct bpf_tracepoint_opts opts = { .sz = sizeof(opts), .bpf_cookie = cookie };
         const char *colon = strchr(tracepoint, ':');
+        struct bpf_link *link = NULL;
         char group[128];
 
         (void)snprintf(group, sizeof(group), "%.*s", (int)(colon - tracepoint), tracepoint);
-        return bpf_program__attach_tracepoint_opts(s->point_program, group, colon + 1, &opts);
+        errno = EEXIST;
+        for (size_t i = 0; !link && errno == EEXIST && i < PROBE_POINT_PROGRAMS; i++)
+                link = bpf_program__attach_tracepoint_opts(s->points[i], group, colon + 1, &opts);
+        return link;
 }
 
 /* Sets one probe, in all programs that map the file. */

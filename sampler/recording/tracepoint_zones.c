@@ -137,6 +137,8 @@ int tracepoint_zones_add(struct probe_plan *plan, const char *words, struct erro
         end = take_word(&at, ',');
         if (!end || (at && (at[0] == '\0' || strchr(at, ','))))
                 return error_set(err, -EINVAL, "not two tracepoints and a field with commas between them");
+        if (strcmp(begin, end) == 0)
+                return error_set(err, -EINVAL, "a zone cannot begin and end at the same tracepoint");
         return add_pair(plan, begin, end, at, err);
 }
 

@@ -3,7 +3,7 @@
 # record --zone-tracepoint: from one tracepoint of the kernel to another, on a thread, or by a key from thread to thread
 set -eu
 . tests/tap.sh
-plan 16
+plan 20
 need jq python3
 need_sampling
 n=50
@@ -62,7 +62,19 @@ holds "of the thread where it began, which ended on another one" same 1 \
 holds "begins without an end are counted" grep -qE '; [34] begins of tracepoints had no end' <<<"$(note signals PROBES)"
 holds "a report has them" same "$n" "$("$HYPROF" report --devices --json "$TMPDIR/signals.hyp" | jq '.devices.rows[] | select(.device == "signal") | .count')"
 
+# ---- several zones of one tracepoint: it ends one of them and begins the next, as a work of a disk does that was queued
+enter=syscalls:sys_enter_pwritev leave=syscalls:sys_exit_pwritev
+record both --zone-tracepoint="$pair" --zone-tracepoint="$leave,$enter" --zone-tracepoint="$enter,$leave,__syscall_nr" \
+        --no-sampling "$WORKLOADS/w_syscalls" $rounds
+read_trace both
+holds "a tracepoint may belong to several" same "" "$(note both NO_PROBE)"
+holds "each has its zones" same "$((2 * (rounds + 1000))) $((rounds + 1000))" \
+        "$(grep -cE '^zone_text .* text="__syscall_nr=' "$TMPDIR/both.dump") $(grep -c '^device_span ' "$TMPDIR/both.dump")"
+holds "more than four are too many" refused "more than 4 kinds of zones begin or end at $enter" \
+        --zone-tracepoint="$pair" --zone-tracepoint="$pair" --zone-tracepoint="$pair" --zone-tracepoint="$pair" --zone-tracepoint="$pair"
+
 # ---- what cannot be
+holds "one for both" refused "a zone cannot begin and end at the same tracepoint" --zone-tracepoint="$enter,$enter"
 holds "no such tracepoint" refused "unknown tracepoint 'irq:nosuch'" --zone-tracepoint=irq:nosuch,irq:irq_handler_exit
 holds "no such field, but others" refused "irq:irq_handler_entry has no field 'nosuch', but: irq, name" \
         --zone-tracepoint=irq:irq_handler_entry,irq:irq_handler_exit,nosuch
