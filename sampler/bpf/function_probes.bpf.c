@@ -273,10 +273,13 @@ static __always_inline bool is_32_bit(void)
 static __always_inline bool is_syscall_wanted(const struct probe_spec *spec, const void *fields)
 {
         __u64 number = read_field(fields, &spec->args[0]);
+        __u32 word = number / 64 & (PROBE_SYSCALL_WORDS - 1);
+        bool of_64_bit = settings.syscalls[0][word] >> (number & 63) & 1;
+        bool of_32_bit = settings.syscalls[1][word] >> (number & 63) & 1;
 
         if (number >= 64 * PROBE_SYSCALL_WORDS) /* the end of rt_sigreturn has no number */
                 return true;
-        return settings.syscalls[number / 64 & (PROBE_SYSCALL_WORDS - 1)] >> (number & 63) & 1;
+        return of_64_bit == of_32_bit ? of_64_bit : is_32_bit() == of_32_bit;
 }
 
 static __always_inline void lose(void)

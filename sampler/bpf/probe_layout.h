@@ -151,7 +151,8 @@ struct probe_totals {
 struct probe_settings {
         __u32 scope; /* enum probe_scope */
         __u32 unused;
-        __u64 syscalls[PROBE_SYSCALL_WORDS]; /* a bit for each number that is wanted */
+        __u64 syscalls[2]
+                      [PROBE_SYSCALL_WORDS]; /* a bit for each number that is wanted, of 64-bit, of 32-bit */
 };
 
 #endif /* SAMPLER_BPF_PROBE_LAYOUT_H */

@@ -39,9 +39,10 @@ struct syscall_name syscall_names_find(uint32_t number)
         return name;
 }
 
-uint32_t syscall_names_number(const char *name)
+uint32_t syscall_names_number(const char *name, bool is_32_bit)
 {
-        int number = seccomp_syscall_resolve_name(name);
+        uint32_t machine = is_32_bit ? machine_of_32_bit() : SCMP_ARCH_NATIVE;
+        int number = machine != 0 || !is_32_bit ? seccomp_syscall_resolve_name_arch(machine, name) : -1;
 
         return number < 0 || number > SYSCALL_NUMBER_MAX ? SYSCALL_NUMBER_MAX : (uint32_t)number;
 }

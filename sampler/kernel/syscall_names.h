@@ -22,8 +22,8 @@ struct syscall_name {
 
 struct syscall_name syscall_names_find(uint32_t number);
 
-/* The number of a call of 64-bit programs; SYSCALL_NUMBER_MAX = there is none of that name. */
-uint32_t syscall_names_number(const char *name);
+/* The number of a call of 64-bit programs, or of 32-bit ones; SYSCALL_NUMBER_MAX = none has that name. */
+uint32_t syscall_names_number(const char *name, bool is_32_bit);
 
 /* Does the call return how many bytes it has read, written, sent, received or copied? */
 bool syscall_names_is_transfer(const struct syscall_name *name);

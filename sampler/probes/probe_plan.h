@@ -76,8 +76,9 @@ struct probe_plan {
         size_t n_points, points_capacity;
         struct probe_spec *specs; /* heap: where static probes have their arguments */
         size_t n_specs, specs_capacity;
-        size_t n_tracepoints;     /* of the points */
-        uint64_t syscalls[8];     /* a bit for each number that is wanted, if there is a pair of SYSCALLS */
+        size_t n_tracepoints; /* of the points */
+        uint64_t syscalls[2]
+                         [8]; /* bits: the wanted numbers of 64-bit and of 32-bit programs, with SYSCALLS */
         struct byte_buffer notes; /* lines for people: functions that were left out, and why */
 };
 

@@ -144,6 +144,17 @@ int tracepoint_zones_add(struct probe_plan *plan, const char *words, struct erro
 
 /* ---- system calls -------------------------------------------------------------------------------------- */
 
+/* False if programs of that kind have no call of that name. */
+static bool choose_syscall(struct probe_plan *plan, const char *name, bool is_32_bit)
+{
+        uint32_t number = syscall_names_number(name, is_32_bit);
+
+        if (number >= SYSCALL_NUMBER_MAX)
+                return false;
+        plan->syscalls[is_32_bit][number / 64] |= UINT64_C(1) << (number & 63);
+        return true;
+}
+
 static int choose_syscalls(struct probe_plan *plan, const char *words, struct error *err)
 {
         char copy[8 * WORDS_BYTES], *at = copy, *name;
@@ -155,11 +166,10 @@ static int choose_syscalls(struct probe_plan *plan, const char *words, struct er
         if (snprintf(copy, sizeof(copy), "%s", words) >= (int)sizeof(copy))
                 return error_set(err, -EINVAL, "more than %zu bytes", sizeof(copy) - 1);
         while ((name = take_word(&at, ','))) {
-                uint32_t number = syscall_names_number(name);
+                bool has_64_bit = choose_syscall(plan, name, false);
 
-                if (number >= SYSCALL_NUMBER_MAX)
+                if (!choose_syscall(plan, name, true) && !has_64_bit)
                         return error_set(err, -EINVAL, "this machine has no system call '%s'", name);
-                plan->syscalls[number / 64] |= UINT64_C(1) << (number & 63);
         }
         return 0;
 }

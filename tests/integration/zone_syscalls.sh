@@ -3,7 +3,7 @@
 # record --zone-syscalls: each system call of the recorded threads is a zone with its result, and none of others
 set -eu
 . tests/tap.sh
-plan 17
+plan 18
 need jq
 need_sampling
 rounds=2000
@@ -56,6 +56,31 @@ holds "only those that are wanted" same "clean dump readv sched_yield unlink " \
         "$(awk -F '\t' '$1 == "zone_begin" { print $6 }' "$TMPDIR/some.events" | sort -u | tr '\n' ' ')"
 holds "all of them" same "20000 5000 10" "$(zones some readv) $(zones some unlink) $(zones some sched_yield)"
 holds "one that the machine does not have" refused "no system call 'nosuch'" --zone-syscalls=read,nosuch
+
+# ---- those of 32-bit programs have other numbers: 3 is their read, and close of the others
+cat >"$TMPDIR/calls_32.c" <<'C'
+static void call(int number)
+{
+        __asm__ volatile("int $0x80" : "+a"(number) : "b"(-1), "c"(0), "d"(0) : "memory");
+}
+void _start(void)
+{
+        for (int i = 0; i < 7; i++)
+                call(3);
+        for (int i = 0; i < 5; i++)
+                call(6);
+        for (;;)
+                call(1);
+}
+C
+if gcc -m32 -O1 -fno-pic -no-pie -ffreestanding -nostdlib -static -fno-stack-protector "$TMPDIR/calls_32.c" -o "$TMPDIR/calls_32" 2>/dev/null &&
+        { "$TMPDIR/calls_32" || [ $? = 255 ]; }; then
+        record calls_32 --zone-syscalls=close "$TMPDIR/calls_32" || true
+        read_trace calls_32
+        holds "they are chosen by their names" same "5 0" "$(zones calls_32 close) $(zones calls_32 read)"
+else
+        skips "they are chosen by their names" "hardware: the machine or its kernel runs no 32-bit programs"
+fi
 
 # ---- the limit
 record limit --zone-syscalls=readv --zone-function-limit 100 "$WORKLOADS/w_syscalls" $rounds
