@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STATUS_ERROR 2
@@ -22,6 +23,7 @@ int otlp_spans_init(struct otlp_spans *s, struct import_rows *rows, struct error
         const struct import_clock clock = { .kind = IMPORT_CLOCK_REALTIME, .name = { "Unix time", 9 } };
 
         *s = (struct otlp_spans){ .rows = rows };
+        intern_init(&s->numbers, sizeof(struct otlp_number), 0);
         return import_rows_clock(rows, &clock, &s->clock, err);
 }
 
@@ -38,6 +40,8 @@ void otlp_spans_deinit(struct otlp_spans *s)
         deinit_facts(&s->span);
         byte_buffer_deinit(&s->attributes);
         byte_buffer_deinit(&s->text);
+        intern_deinit(&s->numbers);
+        free(s->n_of_number);
 }
 
 static void clear_facts(struct otlp_facts *f)
@@ -45,6 +49,7 @@ static void clear_facts(struct otlp_facts *f)
         byte_buffer_clear(&f->service);
         byte_buffer_clear(&f->instance);
         byte_buffer_clear(&f->thread_name);
+        f->who = 0;
         f->has_pid = f->has_tid = false;
 }
 
@@ -69,12 +74,25 @@ void otlp_spans_begin_event(struct otlp_spans *s)
 
 /* ------------------------------------------------------------------ attributes */
 
+/* Services differ in these, and so do hosts, whose processes may have the same numbers. */
+static void note_who(struct otlp_facts *facts, struct text_view key, struct text_view text)
+{
+        static const char *const keys[] = { "service.name", "service.instance.id", "host.name",
+                                            "host.id",      "container.id",        "k8s.pod.uid" };
+
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+                if (text_view_is(key, keys[i]))
+                        facts->who += content_hash((uint64_t[]){ i, content_hash(text.bytes, text.n_bytes) },
+                                                   16);
+}
+
 void otlp_spans_note(struct otlp_facts *facts, struct text_view key, struct text_view text)
 {
         struct byte_buffer *to = NULL;
 
         if (!facts)
                 return;
+        note_who(facts, key, text);
         if (text_view_is(key, "service.name"))
                 to = &facts->service;
         else if (text_view_is(key, "service.instance.id"))
@@ -129,24 +147,49 @@ void otlp_spans_end_attribute(struct otlp_spans *s, size_t before)
 
 /* ------------------------------------------------------------------ tracks */
 
+/* Which one of those with this pid the resource is: 0 is the first. */
+static int find_namesake(struct otlp_spans *s, uint32_t *ret, struct error *err)
+{
+        struct otlp_number all = { .pid = s->resource.pid }, one = { s->resource.pid, s->resource.who | 1 };
+        uint32_t id_of_all, id;
+        int r = intern_add_row(&s->numbers, &all, &s->n_of_number, &s->n_of_number_capacity,
+                               sizeof(*s->n_of_number), &id_of_all);
+
+        if (r >= 0)
+                r = intern_add_row(&s->numbers, &one, &s->n_of_number, &s->n_of_number_capacity,
+                                   sizeof(*s->n_of_number), &id);
+        if (r < 0)
+                return error_set(err, r, "no memory for the numbers of processes");
+        if (r == 1)
+                s->n_of_number[id - 1] = s->n_of_number[id_of_all - 1]++;
+        *ret = s->n_of_number[id - 1];
+        return 0;
+}
+
 static int find_process(struct otlp_spans *s, struct error *err)
 {
+        uint32_t namesake = 0;
+        int e = s->resource.has_pid ? find_namesake(s, &namesake, err) : 0;
         struct import_track process = { .kind = IMPORT_TRACK_PROCESS,
                                         .clock = s->clock,
                                         .number = s->resource.pid,
-                                        .has_number = s->resource.has_pid,
-                                        .name = text_in(&s->resource.service) };
+                                        .has_number = s->resource.has_pid && namesake == 0 };
 
-        if (process.name.n_bytes == 0) {
+        if (e < 0)
+                return e;
+        if (s->resource.service.used_bytes == 0) {
                 s->n_unnamed++;
-                process.name = (struct text_view){ "unknown_service", strlen("unknown_service") };
+                byte_buffer_add(&s->resource.service, "unknown_service", strlen("unknown_service"));
         } else if (!process.has_number && s->resource.instance.used_bytes > 0) {
                 byte_buffer_add(&s->resource.service, " (", 2);
                 byte_buffer_add(&s->resource.service, s->resource.instance.data,
                                 s->resource.instance.used_bytes);
                 byte_buffer_add_u8(&s->resource.service, ')');
-                process.name = text_in(&s->resource.service);
         }
+        if (namesake != 0)
+                byte_buffer_add_format(&s->resource.service, " (pid %" PRIu64 " #%" PRIu32 ")",
+                                       s->resource.pid, namesake + 1);
+        process.name = text_in(&s->resource.service);
         if (s->resource.service.failed)
                 return error_set(err, -ENOMEM, "no memory for the name of a service");
         return import_rows_track(s->rows, &process, &s->process, err);

@@ -4,8 +4,9 @@
  *
  * Way of the data:  otlp_json, otlp_protobuf -> [otlp_spans] -> import_rows
  *
- * A resource is a process, called by its service; a span is on the thread that its attributes name, or on
- * one for all spans of the service that name none.  It nests in its parent where that is on the same thread
+ * A resource is a process, called by its service; services in containers mostly have the same number, so one
+ * with the number of another service has none.  A span is on the thread that its attributes name, or on one
+ * for all spans of the service that name none.  It nests in its parent where that is on the same thread
  * and open meanwhile; its text has the ids of its trace, of itself and of its parent, and the attributes.
  * Events and errors are instants.  Times are Unix time in nanoseconds: CLOCK_REALTIME.
  *
@@ -15,6 +16,7 @@
 #define IMPORT_OTLP_SPANS_H
 
 #include "base/byte_buffer.h"
+#include "base/intern.h"
 #include "base/text_view.h"
 
 #include <stdbool.h>
@@ -29,8 +31,14 @@ struct import_rows;
 /* The attributes that have a place of their own in a trace. */
 struct otlp_facts {
         struct byte_buffer service, instance, thread_name;
+        uint64_t who; /* sum of hashes: the service, its instance, host and container */
         uint64_t pid, tid;
         bool has_pid, has_tid;
+};
+
+/* A pid, and one of those that have it. */
+struct otlp_number {
+        uint64_t pid, who; /* who: 0 = all of them */
 };
 
 struct otlp_span {
@@ -50,6 +58,9 @@ struct otlp_spans {
         uint32_t clock, process, thread; /* process: 0 = not known yet; thread: the one that was found last */
         uint64_t thread_number, thread_name; /* thread_name: hash of it and the thread that has it */
         bool has_thread;                     /* it has a number */
+        struct intern numbers;               /* struct otlp_number: pids, and whose they are */
+        uint32_t *n_of_number; /* heap; by id: of a pid how many have it; of one of these which it is */
+        size_t n_of_number_capacity;
         uint64_t n_beyond, n_unnamed;
 };
 

@@ -148,6 +148,38 @@ START_TEST(large_attributes_are_bounded)
 }
 END_TEST
 
+#define RESOURCE(service, host, id)                                                                    \
+        "{\"resourceSpans\":[{\"resource\":{\"attributes\":["                                          \
+        "{\"key\":\"process.pid\",\"value\":{\"intValue\":1}},"                                        \
+        "{\"key\":\"host.name\",\"value\":{\"stringValue\":\"" host "\"}},"                            \
+        "{\"key\":\"service.name\",\"value\":{\"stringValue\":\"" service                              \
+        "\"}}]},\"scopeSpans\":[{\"spans\":[{"                                                         \
+        "\"traceId\":\"0af7651916cd43dd8448eb211c80319c\",\"spanId\":\"000000000000000" id "\"," TIMES \
+        ",\"attributes\":[{\"key\":\"n\",\"value\":{\"intValue\":\"007\"}}]}]}]}]}\n"
+
+/* In a container most processes have the number 1. */
+START_TEST(services_with_the_same_number_are_processes_of_their_own)
+{
+        uint32_t front, back, other;
+
+        ck_assert_int_eq(read_text(RESOURCE("front", "a", "1") RESOURCE("back", "b", "2")
+                                           RESOURCE("front", "a", "3") RESOURCE("front", "c", "4")),
+                         0);
+        front = fake_import_rows_find_track(&rows, "front");
+        back = fake_import_rows_find_track(&rows, "back (pid 1 #2)");
+        other = fake_import_rows_find_track(&rows, "front (pid 1 #3)");
+        ck_assert(front != 0 && back != 0 && other != 0);
+        ck_assert(rows.tracks[front - 1].has_number && rows.tracks[front - 1].number == 1);
+        ck_assert(!rows.tracks[back - 1].has_number);
+        ck_assert(!rows.tracks[other - 1].has_number);
+        ck_assert_uint_eq(rows.n_spans, 4);
+        ck_assert_uint_eq(rows.tracks[rows.spans[1].track - 1].parent, back);
+        ck_assert_uint_eq(rows.tracks[rows.tracks[rows.spans[2].track - 1].parent - 1].number, 1);
+        ck_assert_uint_eq(rows.tracks[rows.spans[3].track - 1].parent, other);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
 /* Both are a repeated field 1 of messages. */
 START_TEST(packets_of_perfetto_are_not_taken)
 {
