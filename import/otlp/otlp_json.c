@@ -9,6 +9,7 @@
 #include "import/rows/import_rows.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 struct reader {
@@ -164,7 +165,7 @@ static void put_value(struct byte_buffer *b, struct json_value value, unsigned d
         if (text_view_is(key, "arrayValue") || text_view_is(key, "kvlistValue"))
                 put_values(b, inner, key.bytes[0] == 'k', depth + 1);
         else if (text_view_is(key, "intValue") && json_pull_decimal(inner.text, 0, &number))
-                byte_buffer_add(b, inner.text.bytes, inner.text.n_bytes);
+                byte_buffer_add_format(b, "%" PRId64, number);
         else if (inner.kind == JSON_STRING)
                 json_put_escaped(b, inner.text, OTLP_TEXT_BYTES_MAX);
         else if (inner.kind == JSON_NUMBER || text_view_is(inner.text, "true") ||

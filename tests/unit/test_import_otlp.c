@@ -176,6 +176,8 @@ START_TEST(services_with_the_same_number_are_processes_of_their_own)
         ck_assert_uint_eq(rows.tracks[rows.spans[1].track - 1].parent, back);
         ck_assert_uint_eq(rows.tracks[rows.tracks[rows.spans[2].track - 1].parent - 1].number, 1);
         ck_assert_uint_eq(rows.tracks[rows.spans[3].track - 1].parent, other);
+        /* An integer is one of JSON, however it was written. */
+        ck_assert_ptr_nonnull(strstr(fake_import_rows_text(&rows, rows.spans[0].text), "{\"n\":7}"));
         fake_import_rows_deinit(&rows);
 }
 END_TEST
