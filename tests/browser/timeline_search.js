@@ -129,19 +129,24 @@ test('the first hit is the first one in the view', async () => {
         });
 });
 
+/** From now on hits are not counted until `release()` is called. */
+function holdCounts(page) {
+        return page.value(`(() => {
+                const { source } = hyprofViewer;
+                const search = source.search.bind(source);
+                const released = new Promise((resolve) => { globalThis.release = resolve; });
+                source.search = async (request) => {
+                        if (request.wantsCounts)
+                                await released;
+                        return search(request);
+                };
+        })()`);
+}
+
 test('the hit is shown before all hits are counted', async () => {
         await withPage('', async (page) => {
                 const expected = hitsOf(['zones'], isItem);
-                await page.value(`(() => {
-                        const { source } = hyprofViewer;
-                        const search = source.search.bind(source);
-                        const released = new Promise((resolve) => { globalThis.release = resolve; });
-                        source.search = async (request) => {
-                                if (request.wantsCounts)
-                                        await released;
-                                return search(request);
-                        };
-                })()`);
+                await holdCounts(page);
                 await search(page, 'item_');
                 for (const [begin, lane] of expected.slice(0, 2)) {
                         await page.press('Enter');
@@ -151,6 +156,24 @@ test('the hit is shown before all hits are counted', async () => {
                 }
                 await page.value('release()');
                 await page.untilText(hits, new RegExp('^2 of ' + expected.length + '$'));
+        });
+});
+
+test('a hit that was left before it was counted does not make the next one the first', async () => {
+        await withPage('#view_from=515000000&view_to=530000000', async (page) => {
+                const expected = hitsOf(['zones'], isItem);
+                const n = expected.findIndex(([begin]) => begin >= 515e6);
+                await search(page, 'item_');
+                await page.untilText(hits, new RegExp('^' + expected.length + ' hits$'));
+                await holdCounts(page);
+                for (const [begin, lane] of expected.slice(n, n + 2)) {
+                        await page.press('Enter');
+                        await page.until(`(({ chosen }) => chosen && chosen.begin === ${begin} &&
+                                chosen.lane.lane.id === ${lane})(${timeline})`);
+                        assert.strictEqual(await page.text(hits), expected.length + ' hits');
+                }
+                await page.value('release()');
+                await page.untilText(hits, new RegExp('^' + (n + 2) + ' of ' + expected.length + '$'));
         });
 });
 

@@ -3,7 +3,7 @@
 # The search of the timeline in a browser: every hit once, in the order of time; a server and a file find the same
 set -eu
 . tests/tap.sh
-plan 9
+plan 10
 need node chromium
 . tests/browser/run_node.sh
 

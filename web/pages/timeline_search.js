@@ -161,7 +161,8 @@ export class TimelineSearch {
         async stepFrom(from, direction, asked) {
                 const isNext = direction === 'next';
                 const at = Math.ceil(from.at);
-                const isCounted = !this.counts || this.viewer.model.isLive || from !== this.place;
+                /* Nor is the number of a hit known that was left before it was counted. */
+                const isCounted = !this.counts || this.number === 0 || this.viewer.model.isLive || from !== this.place;
                 const question = { text: this.text, at, rank: from.rank, direction };
                 const { found } = await this.viewer.source.search({ ...question, wantsCounts: false });
                 const track = isNext ? this.trackAfter({ ...from, at }) : this.trackBefore({ ...from, at });
