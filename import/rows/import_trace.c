@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALIKE_MAX 64 /* spans of one begin and end that are put in the order of parents */
+
 /* The place of a record on the timeline; both are equal if it is no span. */
 struct placed_times {
         uint64_t begin_ns, end_ns;
@@ -474,24 +476,90 @@ static void count_place(struct import_rows *rows, const struct import_record *re
                 sums->n_outside++;
 }
 
+/* Ends what ended before it, if that is not done yet. */
+static int put_record(struct import_rows *rows, const struct import_record *record, struct placed_times at,
+                      bool may_end, struct error *err)
+{
+        /* An event of a flow is within a zone that ends at its time. */
+        uint64_t ended_ns = at.begin_ns - (is_of_flow(record) && at.begin_ns != 0);
+        int r = 0;
+
+        rows->file_now = rows->tracks[record->track - 1].file;
+        count_place(rows, record, at);
+        if (may_end && import_lanes_has_end(&rows->lanes, ended_ns))
+                r = end_zones(rows, ended_ns, err);
+        if (r < 0)
+                return r;
+        return rows->tracks[record->track - 1].is_of_device ? put_on_device(rows, record, at.begin_ns, err)
+                                                            : put_on_host(rows, record, at, err);
+}
+
+/* Spans that say which one they are a part of, and have one begin and one end.  Parents may come last. */
+struct alike {
+        struct import_record records[ALIKE_MAX];
+        size_t n;
+        struct placed_times at;
+};
+
+static bool has_nesting(const struct import_record *record)
+{
+        return record->kind == IMPORT_RECORD_SPAN && record->key_kind == 0 && record->key != 0;
+}
+
+/* The first one whose parent is not among them. */
+static size_t find_outermost(const struct alike *a)
+{
+        for (size_t i = 0; i < a->n; i++) {
+                uint32_t parent = (uint32_t)a->records[i].key;
+                size_t at = 0;
+
+                while (at < a->n && (at == i || (uint32_t)(a->records[at].key >> 32) != parent))
+                        at++;
+                if (at == a->n)
+                        return i;
+        }
+        return 0;
+}
+
+static int put_alike(struct import_rows *rows, struct alike *a, struct error *err)
+{
+        bool is_first = true;
+        int r = 0;
+
+        for (; r >= 0 && a->n > 0; is_first = false) {
+                size_t i = find_outermost(a);
+
+                r = put_record(rows, &a->records[i], a->at, is_first, err);
+                a->n--;
+                memmove(&a->records[i], &a->records[i + 1], (a->n - i) * sizeof(a->records[0]));
+        }
+        return r;
+}
+
 static int put_records(struct import_rows *rows, struct error *err)
 {
         struct import_record record;
         struct placed_times at;
-        uint64_t ended_ns;
+        struct alike alike = { .n = 0 };
         int r = import_sort_begin(rows->sort, place, rows, err);
 
         while (r >= 0 && (r = import_sort_next(rows->sort, &record, &at.begin_ns, &at.end_ns, err)) == 1) {
-                rows->file_now = rows->tracks[record.track - 1].file;
-                count_place(rows, &record, at);
-                /* An event of a flow is within a zone that ends at its time. */
-                ended_ns = at.begin_ns - (is_of_flow(&record) && at.begin_ns != 0);
-                r = import_lanes_has_end(&rows->lanes, ended_ns) ? end_zones(rows, ended_ns, err) : 0;
-                if (r == 0)
-                        r = rows->tracks[record.track - 1].is_of_device
-                                    ? put_on_device(rows, &record, at.begin_ns, err)
-                                    : put_on_host(rows, &record, at, err);
+                bool waits = has_nesting(&record);
+
+                if (alike.n == ALIKE_MAX || !waits || at.begin_ns != alike.at.begin_ns ||
+                    at.end_ns != alike.at.end_ns)
+                        r = put_alike(rows, &alike, err);
+                if (r < 0)
+                        break;
+                if (waits) {
+                        alike.records[alike.n++] = record;
+                        alike.at = at;
+                } else {
+                        r = put_record(rows, &record, at, true, err);
+                }
         }
+        if (r >= 0)
+                r = put_alike(rows, &alike, err);
         return r < 0 ? r : end_zones(rows, UINT64_MAX, err);
 }
 
