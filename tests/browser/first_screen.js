@@ -140,7 +140,8 @@ test('where preemptions cut all functions, the lanes end with the fullest one; w
 
         assert.deepStrictEqual(chosen([45, 46, 46, 46, 47, 48, 49, 56, 62, 63, 70, 86, 106, 101, 86, 79]), [6, 7, 8, 9, 10, 11, 12, 13]);
         assert.deepStrictEqual(chosen([66, 68, 68, 69, 71, 71, 71, 71, 72, 73, 70, 69, 64, 65]), [2, 3, 4, 5, 6, 7, 8, 9]);
-        assert.deepStrictEqual(chosen([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert.deepStrictEqual(chosen([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]), [2, 3, 4, 5, 6, 7, 8, 9]);
+        assert.deepStrictEqual(chosen([36, 36, 36, 36, 36, 36, 36, 36, 36, 1, 1]), [1, 2, 3, 4, 5, 6, 7, 8]);
         assert.deepStrictEqual(chosen([1, 900]), [0, 1]);
 });
 

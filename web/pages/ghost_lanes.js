@@ -40,14 +40,15 @@ function samplesOf(track) {
 }
 
 /**
- * The lanes from the last common function on; where there is no such place, as many as end with the fullest one.
+ * The lanes from the last common function on; where there is no such place, as many as end with the fullest one, the
+ * innermost of those: the others are only around it.
  * @param {LaneOfModel[]} lanes
  * @param {number} n
  */
 function fromWhereTheyPart(lanes, n) {
         const chain = Math.max(CHAIN_LEAST, lanes[0].items * CHAIN_GROWTH);
         const parting = lanes.findIndex((lane) => lane.items > chain);
-        const fullest = lanes.reduce((best, lane, i) => lane.items > lanes[best].items ? i : best, 0);
+        const fullest = lanes.reduce((best, lane, i) => lane.items >= lanes[best].items ? i : best, 0);
         const first = parting > 0 ? parting - 1 : fullest - n + 1;
 
         return lanes.slice(Math.max(0, Math.min(first, lanes.length - n))).slice(0, n);
