@@ -298,6 +298,19 @@ testInChromium('they have one axis also while an instance is looked for', async 
         }
 });
 
+testInChromium('instances that are looked for at the same time are found one after the other', async () => {
+        const other = await browser.open(address + '#screen=compare');
+
+        try {
+                await other.until(sides, 'both timelines');
+                await other.until(`${side('before')}.viewer.model.progress === 1`, 'the index');
+                assert.deepStrictEqual(await other.value(`Promise.all([1, 2, 3, 2].map((nth) =>
+                        ${screen}.beginOf('before', 'work', nth)))`), [10 * MS, 30 * MS, 50 * MS, 30 * MS]);
+        } finally {
+                await other.close();
+        }
+});
+
 testInChromium('notes belong to the trace on which they are written', async () => {
         await page.value(`(${side('before')}.notes.notes = [{ from: 1, to: 1, text: 'here' }], ${side('before')}.notes.changed(true))`);
         await page.until(`fetch('before/kept').then((reply) => reply.json()).then((kept) => /here/.test(kept.notes))`, 'the note is kept');

@@ -59,7 +59,7 @@ export class CompareScreen {
                 this.isAsked = false;
                 /** The zone and instance that were aligned. */
                 this.aligned = '';
-                /** Begins of instances by side and zone. @type {Map<string, number[]>} */
+                /** Begins of instances by side and zone, as far as they are asked for. @type {Map<string, Promise<number[]>>} */
                 this.begins = new Map();
                 this.zone = /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': 'what both have at the same place', on: {
                         change: () => this.alignTo({ align: this.zone.value, nth: null, shift: null }) } }));
@@ -300,12 +300,27 @@ export class CompareScreen {
          * @param {number} id
          * @param {number} n
          */
-        async beginsOf(name, viewer, zone, id, n) {
+        beginsOf(name, viewer, zone, id, n) {
                 const key = `${name} ${id}`;
-                /** @type {number[]} */
-                const begins = this.begins.get(key) ?? [];
+                /** @type {Promise<number[]>} */
+                const known = this.begins.get(key) ?? Promise.resolve([]);
+                const begins = known.then((some) => this.moreBegins(some, viewer, zone, id, n));
 
-                this.begins.set(key, begins);
+                // One after the other: two at once would find the same instance.
+                this.begins.set(key, begins.catch(() => known));
+                return begins;
+        }
+
+        /**
+         * @param {number[]} some  the first ones
+         * @param {SideViewer} viewer
+         * @param {string} zone
+         * @param {number} id
+         * @param {number} n
+         */
+        async moreBegins(some, viewer, zone, id, n) {
+                const begins = [...some];
+
                 while (begins.length < n) {
                         const at = begins.length > 0 ? begins[begins.length - 1] : 0;
                         const rank = begins.filter((begin) => begin === at).length;
