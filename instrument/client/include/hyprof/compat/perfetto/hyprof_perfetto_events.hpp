@@ -377,7 +377,7 @@ template <size_t n> struct hyprof_location *location_at(struct hyprof_location *
  * has no other connection with its begin than the order.
  */
 struct open_slices {
-        static constexpr uint32_t max = 1024; /* deeper ones are not recorded */
+        static constexpr uint32_t max = 1024; /* deeper ones end where they begin */
         uint32_t n;
         hyprof_zone zones[max];
 
