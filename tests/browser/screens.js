@@ -268,7 +268,7 @@ test('heat map: a cell by its color and by keyboard, the longest instances of a 
                         const { canvas, options: { grid } } = ${chart};
                         const width = (canvas.clientWidth - 65) / grid.nColumns;
                         const x = 64 + (Math.floor(${cell} / grid.nRows) + 0.4) * width;
-                        const y = (${cell} % grid.nRows + 0.4) * ${chart}.cellHeight();
+                        const y = (${cell} % grid.nRows + 0.4) * ${chart}.height;
                         const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
                         context.drawImage(canvas, -x * devicePixelRatio, -y * devicePixelRatio);
                         const pixel = context.getImageData(0, 0, 1, 1).data;
@@ -290,6 +290,17 @@ test('heat map: a cell by its color and by keyboard, the longest instances of a 
                                 probe.fillRect(0, 0, 1, 1);
                                 return 'rgb(' + [...probe.getImageData(0, 0, 1, 1).data.slice(0, 3)].join() + ')';
                         })()`));
+                // A window of another height does not draw the chart anew: its cells are where they were.
+                const [width, height] = await page.value('[innerWidth, innerHeight]');
+                const lowest = `(() => { const { canvas, options: { grid } } = ${chart};
+                        const { left, top, height } = canvas.getBoundingClientRect();
+                        const foot = height - Math.floor(height / grid.nRows) * grid.nRows;
+                        return ${chart}.cellAt({ clientX: left + 65, clientY: top + height - foot - 3 }) - grid.nRows; })()`;
+                assert.strictEqual(await page.value(lowest), -1);
+                await page.resize(width, height - 200);
+                await page.until(`innerHeight === ${height - 200}`);
+                assert.strictEqual(await page.value(lowest), -1);
+                await page.resize(width, height);
                 await page.value(`${chart}.canvas.focus()`);
                 await page.press('ArrowRight');
                 await page.press('ArrowDown');

@@ -59,6 +59,8 @@ export class HeatChart {
                 this.canvas.addEventListener('pointermove', (event) => this.move(event));
                 this.canvas.addEventListener('pointerup', () => this.release());
                 this.canvas.addEventListener('keydown', (event) => this.onKey(event));
+                /** A cell is that high on the canvas, also if the window has another height since. */
+                this.height = CELL_HEIGHT_LEAST_PX;
                 new ResizeObserver(() => this.draw()).observe(this.element);
         }
 
@@ -103,7 +105,9 @@ export class HeatChart {
         draw() {
                 const { grid, name, chosen } = this.options;
                 const width = this.cellWidth(), ratio = devicePixelRatio || 1;
-                const widthPx = AXIS_LEFT_PX + width * grid.nColumns + 1, heightPx = this.cellHeight() * grid.nRows + AXIS_FOOT_PX;
+
+                this.height = this.cellHeight();
+                const widthPx = AXIS_LEFT_PX + width * grid.nColumns + 1, heightPx = this.height * grid.nRows + AXIS_FOOT_PX;
                 const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
                 const colors = themeColors(), isDark = isDarkPage();
 
@@ -114,7 +118,7 @@ export class HeatChart {
                 this.canvas.setAttribute('aria-label', `${name}; at the cursor: ${this.wordsOf(this.cursor)}`);
                 context.setTransform(ratio, 0, 0, ratio, 0, 0);
                 context.fillStyle = colors.surface;
-                context.fillRect(AXIS_LEFT_PX, 0, width * grid.nColumns, this.cellHeight() * grid.nRows);
+                context.fillRect(AXIS_LEFT_PX, 0, width * grid.nColumns, this.height * grid.nRows);
                 for (let cell = 0; cell < grid.values.length; cell++) {
                         if (grid.values[cell] === 0)
                                 continue;
@@ -131,10 +135,9 @@ export class HeatChart {
         /** @param {CanvasRenderingContext2D} context @param {number} cell @param {number} width */
         fillCell(context, cell, width) {
                 const { nRows } = this.options.grid;
-                const height = this.cellHeight();
 
-                context.fillRect(AXIS_LEFT_PX + Math.floor(cell / nRows) * width, (cell % nRows) * height,
-                                 Math.max(1, width - (width > 3 ? 1 : 0)), height - 1);
+                context.fillRect(AXIS_LEFT_PX + Math.floor(cell / nRows) * width, (cell % nRows) * this.height,
+                                 Math.max(1, width - (width > 3 ? 1 : 0)), this.height - 1);
         }
 
         /** @param {CanvasRenderingContext2D} context @param {[number, number]} chosen @param {number} width @param {string} color */
@@ -155,10 +158,10 @@ export class HeatChart {
                 context.font = '11px system-ui, sans-serif';
                 context.textBaseline = 'top';
                 for (let row = 0; row < grid.nRows; row += 10)
-                        context.fillText(`+${formatDuration(row * grid.row_ns)}`, 2, row * this.cellHeight());
+                        context.fillText(`+${formatDuration(row * grid.row_ns)}`, 2, row * this.height);
                 for (let column = 0; column < grid.nColumns; column += everyColumns)
                         context.fillText(formatTime(this.timeOf(column * grid.nRows), grid.row_ns * grid.nRows),
-                                         AXIS_LEFT_PX + column * width, this.cellHeight() * grid.nRows + 5);
+                                         AXIS_LEFT_PX + column * width, this.height * grid.nRows + 5);
         }
 
         /** @param {PointerEvent} event  -1 = none */
@@ -166,7 +169,7 @@ export class HeatChart {
                 const box = this.canvas.getBoundingClientRect();
                 const { nRows, nColumns } = this.options.grid;
                 const column = Math.floor((event.clientX - box.left - AXIS_LEFT_PX) / this.cellWidth());
-                const row = Math.floor((event.clientY - box.top) / this.cellHeight());
+                const row = Math.floor((event.clientY - box.top) / this.height);
 
                 return column >= 0 && column < nColumns && row >= 0 && row < nRows ? column * nRows + row : -1;
         }
