@@ -50,7 +50,7 @@ for row in csv.DictReader(open(sys.argv[1])):
     if eval(sys.argv[2]):
         print(*(row[column] for column in sys.argv[3:]))' "$TMPDIR/$1.csv" "${@:2}"
 }
-values='{"bool":true,"int":-1,"unsigned":2,"double":0.5,"enum":3,"string":"a \"text\"\u000a","list":[1,2,3],"point":{"x":1,"y":2},"null":0,"lambda":["x",{"y":1}]}'
+values='{"bool":true,"int":-1,"unsigned":2,"double":0.5,"enum":3,"string":"a \"text\"\u000a","list":[1,2,3],"point":{"x":1,"y":2},"null":0,"owner":{"x":3,"y":4},"pointer":[1,2,3],"address":0,"lambda":["x",{"y":1}]}'
 holds "annotations are texts" same '{"number":9}' "$(cells zones 'row["name"] == "scoped"' value | tail -n 1)"
 holds "those of an end as well" same '{"result":"second"}' "$(cells zones 'row["name"] == "second"' value)"
 holds "those of a lambda" same '{"key":"value"}' "$(cells zones 'row["name"] == "named by a lambda"' value)"

@@ -122,10 +122,12 @@ static void values()
         const std::string text("a \"text\"\n");
         const std::vector<int> list{ 1, 2, 3 };
         const std::unique_ptr<int> nothing;
+        const std::unique_ptr<point> owner(new point{ 3, 4 });
 
         TRACE_EVENT("work", "values", "bool", true, "int", -1, "unsigned", 2u, "double", 0.5, "enum",
                     color::red, "string", text, "list", list, "point", point{ 1, 2 }, "null", nothing.get(),
-                    "lambda", [](perfetto::TracedValue context) {
+                    "owner", owner, "pointer", &list, "address", static_cast<const void *>(nullptr), "lambda",
+                    [](perfetto::TracedValue context) {
                             auto array = std::move(context).WriteArray();
 
                             array.Append("x");

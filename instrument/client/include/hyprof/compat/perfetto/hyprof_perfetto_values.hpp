@@ -379,9 +379,14 @@ template <class T> void WriteIntoTracedValue(TracedValue context, T &&value)
                 value(std::move(context).WriteArray());
         else if constexpr (hyprof_::points<T>::value)
                 WriteIntoTracedValue(std::move(context), value.get());
-        else if constexpr (std::is_pointer_v<type>)
-                std::move(context).WritePointer(static_cast<const void *>(value));
-        else if constexpr (hyprof_::is_range<T>::value) {
+        else if constexpr (std::is_pointer_v<type> && std::is_void_v<std::remove_pointer_t<type>>)
+                std::move(context).WritePointer(value);
+        else if constexpr (std::is_pointer_v<type>) {
+                if (value)
+                        WriteIntoTracedValue(std::move(context), *value);
+                else
+                        std::move(context).WritePointer(nullptr);
+        } else if constexpr (hyprof_::is_range<T>::value) {
                 TracedArray array = std::move(context).WriteArray();
 
                 for (auto &&item : value)
