@@ -41,7 +41,7 @@ n_with_idle() { # name
         grep -c '^switch_in .* idle_ns=[1-9]' "$TMPDIR/$1.dump" || true
 }
 
-# Few samples: in an emulated machine the timer interrupt of one can take longer than the time to the next at 997 Hz.
+# Few samples are enough.
 $cpus >"$TMPDIR/around"
 holds "record" ends_with 0 record idle -F 99 --off-cpu --idle sh -c "$cpus; \"\$0\" sleep 300; sleep 1; $cpus" "$WORKLOADS/w_wakers"
 $cpus >>"$TMPDIR/around"
