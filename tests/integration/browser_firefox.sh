@@ -3,7 +3,7 @@
 # The timeline in Firefox: drawn, zoomed, dragged, hovered, clicked, searched, measured, by keyboard; two traces side by side
 set -eu
 . tests/tap.sh
-plan 17
+plan 18
 need node firefox-esr
 export XDG_STATE_HOME="$TMPDIR/state" XDG_CACHE_HOME="$TMPDIR/cache"
 mkdir -p "$XDG_CACHE_HOME"
