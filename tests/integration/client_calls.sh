@@ -39,11 +39,14 @@ bash -c "echo \$((1 + 1))"
 END
 
 # Calls of each kind, "NAME COUNT", once the loader has mapped the libraries, whose calls depend on their layout.  The allocator
-# asks for its first memory (brk, getrandom) in the client where the program allocates nothing before.
+# asks for its first memory (brk, getrandom) in the client where the program allocates nothing before.  Reads of one file after
+# each other count once: how many /proc/self/maps takes depends on the lengths of its lines.
 calls() { # command
         eval "strace -f -qq -o strace.out -E LD_PRELOAD='$1' $2" >/dev/null 2>&1 || true
         awk '{ name = $2; sub(/\(.*/, "", name) }
                 name == "execve" { is_loaded[$1] = 0 }
+                { call = $2; sub(/,.*/, "", call); is_more = name == "read" && call == last[$1]; last[$1] = call }
+                is_more { next }
                 is_loaded[$1] && name !~ /^([+<-]|brk$|getrandom$)/ { n[name]++ }
                 name == "set_tid_address" { is_loaded[$1] = 1 }
                 END { for (name in n) print name, n[name] }' strace.out | sort
