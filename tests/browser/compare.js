@@ -5,11 +5,12 @@
 
 const fs = require('fs');
 const path = require('path');
-const { execFileSync, spawn } = require('child_process');
+const { execFileSync } = require('child_process');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
 const { Firefox } = require('./firefox.js');
+const { serveTrace } = require('./served_trace.js');
 
 const folder = process.env.TMPDIR;
 const hyprof = process.env.HYPROF;
@@ -35,18 +36,8 @@ function makeTrace(name, length_ms, works) {
 test.before(async () => {
         const before = makeTrace('before', 100, [[10, 2], [30, 2], [50, 2]]);
         const after = makeTrace('after', 200, [[25, 4], [75, 4]]);
-        let text = '';
 
-        viewer = spawn(hyprof, ['view', '--no-open', before, after], { stdio: ['ignore', 'pipe', 'inherit'] });
-        address = await new Promise((resolve, reject) => {
-                viewer.stdout.on('data', (bytes) => {
-                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text += bytes);
-
-                        if (found)
-                                resolve(found[0]);
-                });
-                viewer.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
-        });
+        ({ viewer, address } = await serveTrace(before, after));
         browser = await (isFirefox ? Firefox : Chromium).start();
         page = await browser.open(address + '#screen=compare');
         await page.until(sides, 'both timelines');
@@ -354,17 +345,7 @@ testInChromium('a flame graph of differences is dark where the page is, and its 
 
 /** A viewer of one trace, in a folder of its own, and its page. */
 async function withViewerOf(file, action) {
-        const own = spawn(hyprof, ['view', '--no-open', file], { stdio: ['ignore', 'pipe', 'inherit'] });
-        let text = '';
-        const place = await new Promise((resolve, reject) => {
-                own.stdout.on('data', (bytes) => {
-                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text += bytes);
-
-                        if (found)
-                                resolve(found[0]);
-                });
-                own.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
-        });
+        const { viewer: own, address: place } = await serveTrace(file);
         const one = await browser.open(place);
 
         try {

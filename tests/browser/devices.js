@@ -4,10 +4,10 @@
 'use strict';
 
 const path = require('path');
-const { spawn } = require('child_process');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
+const { serveTrace } = require('./served_trace.js');
 
 const folder = process.env.TMPDIR;
 const timeline = 'hyprofShell.made.get("timeline")';
@@ -24,19 +24,11 @@ test.after(async () => {
 });
 
 /** The address of a trace that `hyprof view` serves. */
-function served(...args) {
-        return new Promise((resolve, reject) => {
-                const child = spawn(process.env.HYPROF, ['view', '--no-open', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-                let text = '';
-                viewers.push(child);
-                child.stdout.on('data', (bytes) => {
-                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text += bytes);
-                        if (found) {
-                                resolve(found[0]);
-                        }
-                });
-                child.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
-        });
+async function served(...words) {
+        const { viewer, address } = await serveTrace(...words);
+
+        viewers.push(viewer);
+        return address;
 }
 
 async function withPage(address, action) {

@@ -5,10 +5,11 @@
 
 const fs = require('fs');
 const path = require('path');
-const { execFileSync, spawn } = require('child_process');
+const { execFileSync } = require('child_process');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
+const { serveTrace } = require('./served_trace.js');
 
 const folder = process.env.TMPDIR;
 const hyprof = process.env.HYPROF;
@@ -21,21 +22,11 @@ test.before(async () => {
         const json = path.join(folder, 'shots.json');
         const zone = (name, at, ms, tid) => ({ ph: 'X', name, ts: at * 1000, dur: ms * 1000, pid: 7, tid });
         const named = (tid, title) => ({ ph: 'M', name: 'thread_name', pid: 7, tid, args: { name: title } });
-        let text = '';
 
         fs.writeFileSync(json, JSON.stringify({ traceEvents: [named(1, HOSTILE), named(2, 'worker'), zone('whole', 0, 100, 1),
                 zone(HOSTILE, 10, 60, 1), zone('early', 0, 4, 2), zone('late', 60, 30, 2)] }));
         execFileSync(hyprof, ['import', json, '-o', trace], { stdio: 'ignore' });
-        viewer = spawn(hyprof, ['view', '--no-open', trace], { stdio: ['ignore', 'pipe', 'inherit'] });
-        address = await new Promise((resolve, reject) => {
-                viewer.stdout.on('data', (bytes) => {
-                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text += bytes);
-
-                        if (found)
-                                resolve(found[0]);
-                });
-                viewer.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
-        });
+        ({ viewer, address } = await serveTrace(trace));
         browser = await Chromium.start();
         await browser.call('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
         page = await browser.open(address);

@@ -8,33 +8,16 @@
 
 const fs = require('fs');
 const path = require('path');
-const { spawn } = require('child_process');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
+const { serveTrace } = require('./served_trace.js');
 
 const folder = process.env.TRACES;
 const here = '[role=tabpanel]:not([hidden])';
 const TITLES = ['Timeline', 'Zones', 'Functions', 'Flame graph', 'Heat map', 'Source', 'Waits', 'Memory', 'Frames', 'Messages', 'Counters',
         'Info'];
 let browser;
-
-/** Starts the viewer; resolves to its process and address. */
-function serve(...words) {
-        return new Promise((resolve, reject) => {
-                const viewer = spawn(process.env.HYPROF, ['view', '--no-open', ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
-                let text = '';
-
-                viewer.stdout.on('data', (bytes) => {
-                        text += bytes;
-                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text);
-
-                        if (found)
-                                resolve({ viewer, address: found[0] });
-                });
-                viewer.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
-        });
-}
 
 const served = new Map();
 
@@ -45,7 +28,7 @@ async function addressOf(...traces) {
         if (!served.has(key)) {
                 const files = traces.map((name) => path.join(folder, name));
 
-                served.set(key, await serve(...(files.length === 2 ? ['--before', files[0], '--after', files[1]] : files)));
+                served.set(key, await serveTrace(...(files.length === 2 ? ['--before', files[0], '--after', files[1]] : files)));
         }
         return served.get(key).address;
 }

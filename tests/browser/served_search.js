@@ -6,10 +6,11 @@
 const fs = require('fs');
 const path = require('path');
 const zlib = require('zlib');
-const { spawn, spawnSync } = require('child_process');
+const { spawnSync } = require('child_process');
 const test = require('node:test');
 const assert = require('node:assert');
 const { loadPages } = require('./loaded_pages.js');
+const { serveTrace } = require('./served_trace.js');
 
 const inPages = loadPages();
 const { HYPROF, TRACE, TMPDIR } = process.env;
@@ -37,19 +38,11 @@ function fileSearch() {
 }
 
 /** The served trace: its process, and what it answers. */
-function serve() {
-        return new Promise((resolve, reject) => {
-                const viewer = spawn(HYPROF, ['view', '--no-open', TRACE], { stdio: ['ignore', 'pipe', 'inherit'] });
-                let text = '';
-                viewer.stdout.on('data', (bytes) => {
-                        text += bytes;
-                        const found = /http:\/\/[0-9a-f]+\.localhost(:\d+\/[0-9a-f]+\/)/.exec(text);
-                        if (found) {
-                                resolve({ viewer, ask: async (what) => (await fetch('http://127.0.0.1' + found[1] + what)).json() });
-                        }
-                });
-                viewer.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
-        });
+async function serve() {
+        const { viewer, address } = await serveTrace(TRACE);
+        const local = address.replace(/\/\/[0-9a-f]+\.localhost/, '//127.0.0.1');
+
+        return { viewer, ask: async (what) => (await fetch(local + what)).json() };
 }
 
 /** As ServerSource asks. */

@@ -6,10 +6,11 @@
 'use strict';
 
 const path = require('path');
-const { spawn, execFileSync } = require('child_process');
+const { execFileSync } = require('child_process');
 const test = require('node:test');
 const assert = require('node:assert');
 const { Chromium } = require('./chromium.js');
+const { serveTrace } = require('./served_trace.js');
 
 const ACTIONS_MAX = 5;
 const folder = process.env.TRACES;
@@ -58,23 +59,6 @@ class Person {
         }
 }
 
-/** The address of the viewer of a trace, and its process. */
-function serve(trace) {
-        return new Promise((resolve, reject) => {
-                const viewer = spawn(hyprof, ['view', '--no-open', path.join(folder, trace)], { stdio: ['ignore', 'pipe', 'inherit'] });
-                let text = '';
-
-                viewer.stdout.on('data', (bytes) => {
-                        text += bytes;
-                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text);
-
-                        if (found)
-                                resolve({ viewer, address: found[0] });
-                });
-                viewer.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
-        });
-}
-
 /** The answer of the command line. */
 function command(name, trace, ...options) {
         const words = [name, '--json', '--whole', ...options, path.join(folder, trace)];
@@ -88,7 +72,7 @@ function report(trace, ...options) {
 
 function question(words, trace, ask) {
         test(words, async () => {
-                const { viewer, address } = await serve(trace);
+                const { viewer, address } = await serveTrace(path.join(folder, trace));
                 const page = await browser.open(address);
 
                 try {
