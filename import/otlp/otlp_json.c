@@ -244,15 +244,9 @@ static void take_links(struct reader *r, struct json_value links)
                 uint64_t trace[2], id;
 
                 if (element.kind != JSON_OBJECT || read_members(element, members) < 0 ||
-                    !read_trace_id(members[TRACE_ID], trace) || !read_hex(members[SPAN_ID].text, 16, &id) ||
-                    r->links.used_bytes > OTLP_TEXT_BYTES_MAX)
+                    !read_trace_id(members[TRACE_ID], trace) || !read_hex(members[SPAN_ID].text, 16, &id))
                         continue;
-                byte_buffer_add_format(&r->links, "%s\"", r->links.used_bytes ? "," : "");
-                json_put_hex(&r->links, trace[0]);
-                json_put_hex(&r->links, trace[1]);
-                byte_buffer_add_u8(&r->links, '/');
-                json_put_hex(&r->links, id);
-                byte_buffer_add_u8(&r->links, '"');
+                otlp_spans_add_link(&r->links, trace, id);
         }
 }
 

@@ -196,14 +196,8 @@ static void add_link(struct reader *r, struct text_view link)
                 else if (field.number == LINK_SPAN)
                         id = read_span_id(field.bytes);
         }
-        if (id == 0 || r->links.used_bytes > OTLP_TEXT_BYTES_MAX)
-                return;
-        byte_buffer_add_format(&r->links, "%s\"", r->links.used_bytes ? "," : "");
-        json_put_hex(&r->links, trace[0]);
-        json_put_hex(&r->links, trace[1]);
-        byte_buffer_add_u8(&r->links, '/');
-        json_put_hex(&r->links, id);
-        byte_buffer_add_u8(&r->links, '"');
+        if (id != 0)
+                otlp_spans_add_link(&r->links, trace, id);
 }
 
 static int take_event(struct reader *r, struct text_view message, struct error *err)

@@ -145,6 +145,18 @@ void otlp_spans_end_attribute(struct otlp_spans *s, size_t before)
         s->n_beyond++;
 }
 
+void otlp_spans_add_link(struct byte_buffer *links, const uint64_t trace[2], uint64_t span)
+{
+        if (links->used_bytes > OTLP_TEXT_BYTES_MAX)
+                return;
+        byte_buffer_add_format(links, "%s\"", links->used_bytes ? "," : "");
+        json_put_hex(links, trace[0]);
+        json_put_hex(links, trace[1]);
+        byte_buffer_add_u8(links, '/');
+        json_put_hex(links, span);
+        byte_buffer_add_u8(links, '"');
+}
+
 /* ------------------------------------------------------------------ tracks */
 
 /* Which one of those with this pid the resource is: 0 is the first. */
