@@ -459,7 +459,7 @@ enum trace_value_kind {
         X(69, PROBES_LOST,                                                                                       \
           "begins and ends of functions and tracepoints lost: the ring of the BPF program was full")             \
         X(70, NO_PICTURES,                                                                                       \
-          "pictures of frames not recorded: with a side that is no multiple of 4, or too long")                  \
+          "pictures of frames not recorded: width or height is not a multiple of 4, or above 2048")              \
         X(71, NO_DEVICE_ZONES,                                                                                   \
           "zones of devices not recorded: made by macros for an interface that hyprof does not ask for times")   \
         X(72, NO_EVENTS,                                                                                         \

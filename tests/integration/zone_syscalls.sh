@@ -35,7 +35,7 @@ holds "each call of the program and of its child" same "$((rounds + 1000))" "$(z
 holds "of its threads" same 20000 "$(zones all readv)"
 holds "that fail" same 5000 "$(zones all unlink)"
 holds "that give way" same 10 "$(zones all sched_yield)"
-holds "the command's own are from its program on: it has none of the recorder's" same 0 "$(zones all execve)"
+holds "calls before the command's execve, which are the recorder's, are left out" same 0 "$(zones all execve)"
 texts all >"$TMPDIR/texts"
 holds "a number is the result" grep -q "^[0-9]* 16\$" "$TMPDIR/texts"
 holds "or an error, by its name" grep -q '^5[0-9]* ENOENT$' "$TMPDIR/texts"

@@ -5,7 +5,7 @@
  * Truth: 12 main frames, marked 13 times.  After each mark there is a picture of 16 by 8 pixels; the first
  * two are of the frame that runs, the others of the one two before it, so that frames 1 to 11 have one.  That
  * of frame F is red 20 F, green 255 - 20 F, and blue in its lower half alone; that of frame 3 is handed over
- * with its lowest row first.  One more picture, whose height is no multiple of 4, is refused.
+ * with its lowest row first.  Another one is refused: its height is not a multiple of 4.
  */
 #include <hyprof/hyprof.h>
 

@@ -116,7 +116,7 @@ def frame_mark_end(name: int) -> bool:
 
 
 def frame_image(data: bytes, width: int, height: int, offset: int = 0, flip: bool = False) -> bool:
-    """The picture of a frame, RGBA; False if its sides are no multiples of 4, or if there are too few bytes."""
+    """The picture of a frame, RGBA; False if width or height is not a multiple of 4, or if there are too few bytes."""
     if width % 4 != 0 or height % 4 != 0:
         return False
     return _native.picture(data, width, height, offset, flip)
