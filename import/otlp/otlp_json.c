@@ -246,7 +246,7 @@ static void take_links(struct reader *r, struct json_value links)
                 if (element.kind != JSON_OBJECT || read_members(element, members) < 0 ||
                     !read_trace_id(members[TRACE_ID], trace) || !read_hex(members[SPAN_ID].text, 16, &id))
                         continue;
-                otlp_spans_add_link(&r->links, trace, id);
+                otlp_spans_add_link(r->spans, &r->links, trace, id);
         }
 }
 

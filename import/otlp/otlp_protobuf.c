@@ -197,7 +197,7 @@ static void add_link(struct reader *r, struct text_view link)
                         id = read_span_id(field.bytes);
         }
         if (id != 0)
-                otlp_spans_add_link(&r->links, trace, id);
+                otlp_spans_add_link(r->spans, &r->links, trace, id);
 }
 
 static int take_event(struct reader *r, struct text_view message, struct error *err)

@@ -145,10 +145,13 @@ void otlp_spans_end_attribute(struct otlp_spans *s, size_t before)
         s->n_beyond++;
 }
 
-void otlp_spans_add_link(struct byte_buffer *links, const uint64_t trace[2], uint64_t span)
+void otlp_spans_add_link(struct otlp_spans *s, struct byte_buffer *links, const uint64_t trace[2],
+                         uint64_t span)
 {
-        if (links->used_bytes > OTLP_TEXT_BYTES_MAX)
+        if (links->used_bytes > OTLP_TEXT_BYTES_MAX) {
+                import_rows_left_out(s->rows, "link beyond 4 KiB", 1);
                 return;
+        }
         byte_buffer_add_format(links, "%s\"", links->used_bytes ? "," : "");
         json_put_hex(links, trace[0]);
         json_put_hex(links, trace[1]);

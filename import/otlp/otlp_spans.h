@@ -90,8 +90,9 @@ bool otlp_spans_begin_attribute(struct otlp_spans *s, struct text_view key, bool
                                 size_t *ret_before);
 void otlp_spans_end_attribute(struct otlp_spans *s, size_t before);
 
-/* Adds a link as an element of JSON, after those that are there; beyond OTLP_TEXT_BYTES_MAX none. */
-void otlp_spans_add_link(struct byte_buffer *links, const uint64_t trace[2], uint64_t span);
+/* Adds a link as an element of JSON, after those that are there; beyond OTLP_TEXT_BYTES_MAX it is counted. */
+void otlp_spans_add_link(struct otlp_spans *s, struct byte_buffer *links, const uint64_t trace[2],
+                         uint64_t span);
 
 /*
  * otlp_spans_put(), otlp_spans_put_event() - a span with its attributes, and then its events with theirs

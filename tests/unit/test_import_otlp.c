@@ -157,6 +157,24 @@ END_TEST
         "\"traceId\":\"0af7651916cd43dd8448eb211c80319c\",\"spanId\":\"000000000000000" id "\"," TIMES \
         ",\"attributes\":[{\"key\":\"n\",\"value\":{\"intValue\":\"007\"}}]}]}]}]}\n"
 
+/* The text of a span has whole links, up to the limit; the others are counted. */
+START_TEST(links_are_bounded)
+{
+        static const char link[] = "{" IDS "\"traceState\":\"\"}";
+        static char text[32768];
+        size_t n = (size_t)snprintf(text, sizeof(text), "%.*s,\"links\":[%s",
+                                    (int)strlen(SPAN(IDS TIMES)) - 8, SPAN(IDS TIMES), link);
+
+        for (int i = 0; i < 199; i++)
+                n += (size_t)snprintf(text + n, sizeof(text) - n, ",%s", link);
+        (void)snprintf(text + n, sizeof(text) - n, "]}]}]}]}\n");
+        ck_assert_int_eq(read_text(text), 0);
+        ck_assert_uint_eq(rows.n_spans, 1);
+        ck_assert_uint_eq(fake_import_rows_left_out(&rows, "link beyond 4 KiB"), 200 - 4096 / 52 - 1);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
 /* In a container most processes have the number 1. */
 START_TEST(services_with_the_same_number_are_processes_of_their_own)
 {
