@@ -97,6 +97,9 @@ const KEYS = { Enter: [13, '\r'], Escape: [27], Tab: [9], ArrowLeft: [37], Arrow
         Home: [36], End: [35], PageUp: [33], PageDown: [34], Backspace: [8], Delete: [46], ' ': [32, ' '] };
 const MODIFIERS = { Alt: 1, Control: 2, Meta: 4, Shift: 8 };
 
+/** What an expression in the page has thrown. */
+class Thrown extends Error {}
+
 class Page {
         constructor(browser, sessionId, targetId) {
                 this.browser = browser;
@@ -153,20 +156,29 @@ class Page {
                 const { result, exceptionDetails } = await this.call('Runtime.evaluate', { expression, awaitPromise: true,
                         returnByValue: true });
                 if (exceptionDetails) {
-                        throw new Error(expression + ': ' + (exceptionDetails.exception.description || exceptionDetails.text));
+                        throw new Thrown(expression + ': ' + (exceptionDetails.exception.description || exceptionDetails.text));
                 }
                 return result.value;
         }
 
-        /** Waits until an expression is true. */
+        /** Waits until an expression is true; while it throws it is not: what it looks into may not be there yet. */
         async until(expression, what) {
                 const end = Date.now() + WAIT_MS;
                 for (;;) {
-                        if (await this.value('Boolean(' + expression + ')')) {
-                                return;
+                        let thrown = [];
+                        try {
+                                if (await this.value('Boolean(' + expression + ')')) {
+                                        return;
+                                }
+                        } catch (error) {
+                                if (!(error instanceof Thrown)) {
+                                        throw error;
+                                }
+                                thrown = [error.message];
                         }
                         if (Date.now() > end) {
-                                throw new Error('waited in vain for ' + (what || expression) + '; ' + this.complaints.join('; '));
+                                throw new Error('waited in vain for ' + (what || expression) + '; ' +
+                                        [...thrown, ...this.complaints].join('; '));
                         }
                         await new Promise((resolve) => setTimeout(resolve, 20));
                 }
