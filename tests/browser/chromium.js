@@ -15,7 +15,9 @@ const FLAGS = ['--headless=new', '--remote-debugging-pipe', '--disable-gpu', '--
         '--disable-default-apps', '--disable-domain-reliability', '--disable-client-side-phishing-detection',
         '--disable-features=Translate,OptimizationHints,MediaRouter', '--metrics-recording-only', '--mute-audio',
         '--hide-scrollbars', '--force-color-profile=srgb', '--disable-dev-shm-usage'];
-const WAIT_MS = 20000;
+/** HYPROF_BROWSER_SLOWER=6: the scripts of a page take six times as long, and what waits for them has as much more time. */
+const SLOWER = Number(process.env.HYPROF_BROWSER_SLOWER || 1);
+const WAIT_MS = 60000 * SLOWER;
 
 function findChromium() {
         const names = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
@@ -97,8 +99,11 @@ const KEYS = { Enter: [13, '\r'], Escape: [27], Tab: [9], ArrowLeft: [37], Arrow
         Home: [36], End: [35], PageUp: [33], PageDown: [34], Backspace: [8], Delete: [46], ' ': [32, ' '] };
 const MODIFIERS = { Alt: 1, Control: 2, Meta: 4, Shift: 8 };
 
-/** What an expression in the page has thrown. */
+/** An exception of an expression in the page; or the page began anew, and the answer is lost. */
 class Thrown extends Error {}
+
+/** Words of the protocol for an expression whose page begins anew. */
+const BEGINS_ANEW = /navigated or closed|context was destroyed|Cannot find (default execution )?context/;
 
 class Page {
         constructor(browser, sessionId, targetId) {
@@ -116,7 +121,8 @@ class Page {
 
         async prepare({ width, height, scale, isDark }) {
                 await Promise.all([this.call('Page.enable'), this.call('Runtime.enable'), this.call('Network.enable'),
-                        this.call('Log.enable'), this.resize(width, height, scale), this.setDark(isDark)]);
+                        this.call('Log.enable'), this.resize(width, height, scale), this.setDark(isDark),
+                        this.call('Emulation.setCPUThrottlingRate', { rate: SLOWER })]);
         }
 
         /** The system prefers dark pages, or light ones. */
@@ -154,21 +160,29 @@ class Page {
         /** The value of an expression in the page; promises are awaited. */
         async value(expression) {
                 const { result, exceptionDetails } = await this.call('Runtime.evaluate', { expression, awaitPromise: true,
-                        returnByValue: true });
+                        returnByValue: true }).catch((error) => {
+                        throw BEGINS_ANEW.test(error.message) ? new Thrown(expression + ': ' + error.message) : error;
+                });
                 if (exceptionDetails) {
                         throw new Thrown(expression + ': ' + (exceptionDetails.exception.description || exceptionDetails.text));
                 }
                 return result.value;
         }
 
-        /** Waits until an expression is true; while it throws it is not: what it looks into may not be there yet. */
+        /** Waits until an expression, or its promise, is true. */
         async until(expression, what) {
+                await this.found('(async () => Boolean(await (' + expression + ')))()', what || expression);
+        }
+
+        /** The first value of an expression that is not false, null or 0; one that throws has none: what it looks into may be absent. */
+        async found(expression, what) {
                 const end = Date.now() + WAIT_MS;
                 for (;;) {
                         let thrown = [];
                         try {
-                                if (await this.value('Boolean(' + expression + ')')) {
-                                        return;
+                                const value = await this.value(expression);
+                                if (value) {
+                                        return value;
                                 }
                         } catch (error) {
                                 if (!(error instanceof Thrown)) {
@@ -177,11 +191,17 @@ class Page {
                                 thrown = [error.message];
                         }
                         if (Date.now() > end) {
-                                throw new Error('waited in vain for ' + (what || expression) + '; ' +
-                                        [...thrown, ...this.complaints].join('; '));
+                                throw new Error('waited in vain for ' + what + '; ' + [...thrown, ...this.complaints].join('; '));
                         }
                         await new Promise((resolve) => setTimeout(resolve, 20));
                 }
+        }
+
+        /** The page begins anew: what is waited for after this is not found in the old one. */
+        async reload() {
+                await this.value('globalThis.isOld = true');
+                await this.value('location.reload()').catch(() => {});
+                await this.until('!globalThis.isOld && document.readyState === "complete"', 'the page anew');
         }
 
         /** Text that a person can read in the first element of a selector. */
@@ -194,13 +214,24 @@ class Page {
                         pattern + ' in ' + selector);
         }
 
-        /** Middle of the first visible element of a selector, or of the one whose text is as wanted. */
+        /**
+         * Middle of the first visible element of a selector, or of the one whose text is as wanted, once it rests: what is still
+         * being filled in above it moves it away from the pointer.
+         */
         async place(selector, text) {
                 const found = '[...document.querySelectorAll(' + JSON.stringify(selector) + ')].find((e) => e.offsetParent !== null' +
                         (text === undefined ? '' : ' && e.innerText.trim() === ' + JSON.stringify(text)) + ')';
-                await this.until(found, (text || '') + ' ' + selector);
-                return this.value('(() => { const e = ' + found + '; e.scrollIntoView({block: "nearest"}); ' +
-                        'const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; })()');
+                return this.found(`(async () => {
+                        const middle = () => { const r = ${found}.getBoundingClientRect();
+                                return { x: r.x + r.width / 2, y: r.y + r.height / 2 }; };
+                        const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 200); });
+                        ${found}.scrollIntoView({ block: 'nearest' });
+                        const before = middle();
+                        await frame();
+                        await frame();
+                        const { x, y } = middle();
+                        return x === before.x && y === before.y ? { x, y } : null;
+                })()`, (text || '') + ' ' + selector + ', at rest');
         }
 
         async mouse(type, x, y, more) {
@@ -276,4 +307,4 @@ class Page {
         }
 }
 
-module.exports = { Chromium, Page, findChromium };
+module.exports = { Chromium, Page, Thrown, findChromium };

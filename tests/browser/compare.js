@@ -385,9 +385,7 @@ testInChromium('a recording of the folder is chosen on the page; one that cannot
                 one.complaints.length = 0; // of those requests
                 await one.click('button', 'Compare with…');
                 await one.click('.compare-list button', 'before.hyp');
-                // The page begins anew, and what is asked of it meanwhile is lost.
-                for (const end = Date.now() + 20000; !await one.value(`Boolean(${sides})`).catch(() => false);)
-                        assert.ok(Date.now() < end, 'waited in vain for both timelines');
+                await one.until(sides, 'both timelines of the page that has begun anew');
                 assert.strictEqual(await one.value('hyprofViewer.model.document.has_before'), true);
                 assert.strictEqual(await one.value(`fetch('answer?question=overview&side=before').then((reply) => reply.json())
                         .then((answer) => Math.round(answer.duration_ns / 1e6))`), 100);

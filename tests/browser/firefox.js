@@ -10,7 +10,7 @@ const fs = require('fs');
 const net = require('net');
 const os = require('os');
 const path = require('path');
-const { Page } = require('./chromium.js');
+const { Page, Thrown } = require('./chromium.js');
 
 const START_MS = 60000;
 const PREFERENCES = { 'marionette.port': 0, 'browser.shell.checkDefaultBrowser': false, 'browser.startup.page': 0,
@@ -146,9 +146,12 @@ class FirefoxPage extends Page {
         async value(expression) {
                 const script = 'const done = arguments[0]; (async () => (' + expression + '))().then((value) => done({ value }), ' +
                         '(error) => done({ error: String(error) }));';
-                const { value } = await this.browser.call('WebDriver:ExecuteAsyncScript', { script, args: [], sandbox: null });
+                const { value } = await this.browser.call('WebDriver:ExecuteAsyncScript', { script, args: [], sandbox: null })
+                        .catch((error) => {
+                                throw /unloaded/i.test(error.message) ? new Thrown(expression + ': ' + error.message) : error;
+                        });
                 if (value.error) {
-                        throw new Error(expression + ': ' + value.error);
+                        throw new Thrown(expression + ': ' + value.error);
                 }
                 return value.value === null ? undefined : value.value;
         }

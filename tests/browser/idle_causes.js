@@ -203,7 +203,7 @@ test('a zoom is asked about when it has rested, and has steps of its own; there 
 test('where no causes are known, the strip has what could run, and says why', async () => {
         for (const [url, why] of [[bare, /this file does not hold this answer/], [unknown, /no context switches were recorded/]]) {
                 await withTimeline(url, async (page) => {
-                        await page.until(timeline + '.causes.lack !== "" && !' + timeline + '.cache.isFetching', 'the words');
+                        await page.until(`${timeline}.causes.lack !== '' && ${isStill}`, 'the words');
                         const words = await writtenWords(page);
                         assert.ok(words.some((one) => why.test(one)), words.join('; '));
                         assert.ok(words.includes('could run'), words.join('; '));

@@ -49,8 +49,9 @@ test('the tip of a frame has its picture', async () => {
         await page.until(`typeof hyprofShell !== 'undefined' && ${timeline} &&
                 ${timeline}.from >= ${begin - (end - begin) - 1} && ${timeline}.layout.rows.length > 0`,
                 'the range');
-        const { x, y, id } = await page.value(placeOf((begin + end) / 2));
+        const { id } = await page.value(placeOf((begin + end) / 2));
         await page.until(`${timeline}.cache.covering(${id}, ${timeline}.from, ${timeline}.to)`, 'its lane');
+        const { x, y } = await page.value(placeOf((begin + end) / 2));
         await page.move(x, y);
         await page.until('document.querySelector(".timeline-tip canvas.frame-picture")', 'the picture');
         const [width, height, ...pixel] = await page.value(`(() => {

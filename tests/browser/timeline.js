@@ -304,7 +304,7 @@ testInChromium('a note is written at the chosen zone, is there again after a rel
                 await page.press('Enter');
                 await page.until(timeline + '.notes.notes.length === 1');
                 assert.strictEqual(await page.value(timeline + '.notes.notes[0].from'), lateBegin);
-                await page.value('location.reload()');
+                await page.reload();
                 await page.until('window.hyprofShell && ' + timeline + '.notes.notes.length === 1', 'the note after a reload');
                 await page.click('.timeline-tools button', 'Notes (1)');
                 assert.strictEqual(await page.text('.note-text'), text);

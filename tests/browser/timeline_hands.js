@@ -132,9 +132,8 @@ test('colors and marks are explained in a line that stays closed, and in the hel
                                 `.getPropertyValue('--sign') === pageModules['colors.js'].themeColors()['${word}']`), true, word);
                 await page.click('.timeline-hint button');
                 await page.until('document.querySelector(".timeline-hint").hidden');
-                await page.value('globalThis.isOld = true, location.reload()').catch(() => {});
-                await page.until(`!globalThis.isOld && globalThis.hyprofShell && ${timeline} &&
-                        document.querySelector(".timeline-hint").hidden`,
+                await page.reload();
+                await page.until(`globalThis.hyprofShell && ${timeline} && document.querySelector(".timeline-hint").hidden`,
                         'still closed');
                 await page.press('?');
                 await page.untilText('dialog[open]', /Colors and marks of the timeline[\s\S]*preempted\s*it could run on/);

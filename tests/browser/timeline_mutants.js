@@ -145,7 +145,7 @@ async function drawMutant({ model, lanes, breaks }) {
         }
         document.getElementById('main').replaceChildren(screen.element);
         screen.show(viewer.state);
-        for (let i = 0; i < 400; i++) {
+        for (const end = performance.now() + 60000; performance.now() < end;) {
                 await new Promise((resolve) => requestAnimationFrame(resolve));
                 if (!screen.isDrawAsked && !screen.cache.isFetching && !screen.cache.wanted && !screen.overview.isAsked) {
                         break;

@@ -225,6 +225,6 @@ question('who delayed the slowest request?', 'why.hyp', async (person, page) => 
         assert.strictEqual(await page.value(timeline + '.path.segments.length'), truth.slowest.rows.length);
         assert.strictEqual(await page.value(timeline + '.path.segments.reduce((sum, one) => sum + one.end - one.begin, 0)'),
                 slowest.duration_ns, 'the parts are the whole');
-        await page.value('location.reload()');
+        await page.reload();
         await page.until(`window.hyprofShell && ${timeline} && ${timeline}.path.isShown()`, 'the same by its address');
 });

@@ -120,8 +120,10 @@ async function hover(page, title, kind, ns) {
                 return { x: box.left + (${ns} - screen.from) / (screen.to - screen.from) * box.width,
                          y: box.top + AXIS_PX + lane.y + lane.height / 2 - screen.scroll.scrollTop, id: lane.lane.id };
         })()`;
-        const { x, y, id } = await page.value(at);
+        const { id } = await page.value(at);
         await page.until(`${timeline}.cache.covering(${id}, ${timeline}.from, ${timeline}.to)`, 'its lane');
+        await page.until(settled, 'the rows');
+        const { x, y } = await page.value(at);
         await page.move(x, y);
         return { x, y };
 }
