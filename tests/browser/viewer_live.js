@@ -102,8 +102,23 @@ test('the tables of its other screens are asked for again', async () => {
         await page.click('[role=tab]', 'Timeline');
 });
 
+test('a button that is pressed while the page is updated is clicked when it is released', async () => {
+        const { x, y } = await page.place('.live-buttons button', 'All');
+        await page.mouse('mouseMoved', x, y);
+        await page.mouse('mousePressed', x, y, { button: 'left', buttons: 1, clickCount: 1 });
+        const before = await page.value(duration);
+        recorder.stdin.write('emit\n');
+        await page.until(duration + ' > ' + before, 'an update');
+        const after = await page.place('.live-buttons button', 'All');
+        await page.mouse('mouseReleased', after.x, after.y, { button: 'left', clickCount: 1 });
+        await page.until(pressed + ' === "All"', 'the click');
+        await page.click('.live-buttons button', 'Last 10 s');
+        await page.until(pressed + ' === "Last 10 s"');
+});
+
 test('paused, the picture stays', async () => {
         await page.click('.live-buttons button', 'Pause');
+        await page.until(pressed + ' === "Pause"');
         const before = await page.value(duration);
         recorder.stdin.write('emit\n');
         await new Promise((resolve) => setTimeout(resolve, 2500)); // more than two steps of the page

@@ -3,7 +3,7 @@
 # `hyprof view --follow` in a browser: the page of a trace that grows follows it, pauses, and shows the whole at the end
 set -eu
 . tests/tap.sh
-plan 8
+plan 9
 need node chromium
 need_sampling
 . tests/browser/run_node.sh

@@ -33,7 +33,9 @@ export class Shell {
                 this.tabs = new Map();
                 this.title = el('h1', { class: 'title' });
                 this.facts = el('p', { class: 'facts' });
-                this.rangeBox = el('div', { class: 'range-box' });
+                this.rangeWords = el('span', { class: 'range-words' });
+                /** One for each way to follow a running recording: @see makeLiveButtons. @type {Map<string, HTMLElement>} */
+                this.liveButtons = new Map();
                 this.search = /** @type {HTMLInputElement} */ (el('input', { type: 'search', id: 'search',
                         placeholder: 'Search  /', 'aria-label': 'Search', spellcheck: 'false', autocomplete: 'off',
                         on: { input: () => this.onSearch(), keydown: (/** @type {KeyboardEvent} */ e) =>
@@ -53,7 +55,7 @@ export class Shell {
                 fill(this.page,
                         el('header', { class: 'head' },
                                 el('div', { class: 'names' }, this.title, this.facts),
-                                el('div', { class: 'tools' }, this.rangeBox,
+                                el('div', { class: 'tools' }, el('div', { class: 'range-box' }, this.makeLiveButtons(), this.rangeWords),
                                         el('div', { class: 'search-box' }, this.search, this.searchHits, this.found),
                                         compareButton(this.viewer), this.themeButton,
                                         button('?', () => this.showHelp(), { class: 'quiet', title: 'Keys, colors and marks (?)',
@@ -158,14 +160,16 @@ export class Shell {
         }
 
         updateRange() {
+                for (const [following, one] of this.liveButtons)
+                        setAttributes(one, { 'aria-pressed': String(this.viewer.following === following) });
                 const { from, to, isAll, isSelected } = this.viewer.range();
                 if (!isSelected) {
-                        fill(this.rangeBox, this.liveButtons(), el('span', { class: 'muted' }, isAll ? 'whole recording'
+                        fill(this.rangeWords, el('span', { class: 'muted' }, isAll ? 'whole recording'
                                 : 'all screens: ' + formatDuration(to - from) + ' until ' + formatTime(to, 1e8)));
                         return;
                 }
                 const step = (to - from) / 1000;
-                fill(this.rangeBox, this.liveButtons(),
+                fill(this.rangeWords,
                         el('span', { class: 'range', title: 'All screens show this time range' },
                                 formatTime(from, step), ' to ', formatTime(to, step),
                                         el('b', null, formatDuration(to - from))),
@@ -176,8 +180,11 @@ export class Shell {
                                 title: 'Esc' }));
         }
 
-        /** Buttons that choose which part of a running recording is shown; null if the recording is over. */
-        liveButtons() {
+        /**
+         * Buttons that choose which part of a running recording is shown; null if the recording is over.  They stay while the
+         * recording grows: one that is replaced under a pressed mouse button is not clicked, and loses the focus.
+         */
+        makeLiveButtons() {
                 if (!this.viewer.model.isLive) {
                         return null;
                 }
@@ -185,9 +192,10 @@ export class Shell {
                 const choices = [['last', 'Last 10 s', 'Follow: show the last 10 seconds'],
                         ['all', 'All', 'Follow: show all that has arrived'],
                         ['paused', 'Pause', 'What is shown stays; the recording goes on']];
+                for (const [following, words, title] of choices)
+                        this.liveButtons.set(following, button(words, () => this.viewer.follow(following), { class: 'quiet', title }));
                 return el('span', { class: 'live-buttons', role: 'group', 'aria-label': 'The recording is running' },
-                        choices.map(([following, words, title]) => button(words, () => this.viewer.follow(following), {
-                                class: 'quiet', title, 'aria-pressed': String(this.viewer.following === following) })));
+                        ...this.liveButtons.values());
         }
 
         updateWarnings() {
