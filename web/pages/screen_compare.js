@@ -253,13 +253,13 @@ export class CompareScreen {
          * @param {number} at  in the trace after
          */
         bringIntoSight(at) {
-                const { timeline, viewer } = /** @type {Sides} */ (this.sides).after;
+                const { timeline } = /** @type {Sides} */ (this.sides).after;
                 const length = timeline.to - timeline.from;
 
                 if (at >= timeline.from && at <= timeline.to)
                         return;
                 timeline.showRange(at - length * 0.1, at + length * 0.9);
-                viewer.movedAt = performance.now();
+                timeline.joinStep();
                 timeline.settleState();
         }
 

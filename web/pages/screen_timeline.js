@@ -412,6 +412,12 @@ export class TimelineScreen {
                 this.viewer.moveView(this.from, this.to);
         }
 
+        /** The movement is a part of the last step, over which Back leads: it was not asked for by itself. */
+        joinStep() {
+                this.viewer.movedAt = performance.now();
+                this.settleState();
+        }
+
         /** @param {number} factor below 1 = in @param {number} center ns */
         zoom(factor, center) {
                 this.showRange(center - (center - this.from) * factor, center + (this.to - center) * factor);

@@ -142,8 +142,10 @@ export class TimelinePath {
                 this.showPanel(...this.words(answer), this.table(answer));
                 viewer.announce(answer.answer);
                 this.arrange();
-                if (subject.hit)
+                if (subject.hit) {
                         timeline.zoomToChosen();
+                        timeline.joinStep();
+                }
         }
 
         /** @param {string} words */
