@@ -274,10 +274,19 @@ holds "the file is a whole trace" "$HYPROF" check "$(find "$TMPDIR" -name 'ring.
 # ---- one of them is stopped
 command=$(ctl "$second" status --json | jq .program_pid)
 kill -STOP "$first"
-begun=$EPOCHREALTIME
 holds "a silent recorder delays no other: by its own number" patient 0 "$second" mark one
 holds "by its command's number" patient 0 "$command" mark two
-holds "both are answered at once" compare "$EPOCHREALTIME - $begun" "<" 2
+# A machine that does other work may take as long now and then, but not each time.
+at_once() {
+        local begun
+        for _ in 1 2 3 4 5 6 7 8; do
+                begun=$EPOCHREALTIME
+                patient 0 "$second" status && patient 0 "$command" status || return 1
+                ! compare "$EPOCHREALTIME - $begun" "<" 2 || return 0
+        done
+        return 1
+}
+holds "both are answered at once" at_once
 holds "a silent recorder is not waited for without end" patient 1 "$first" pause
 holds "it is named, with what may help" grep -q "process $first, has not answered for 2 s" "$TMPDIR/err"
 holds "without a number, both are listed" patient 1 status

@@ -92,7 +92,7 @@ until url=$(grep -ho 'http://[^ ]*localhost:[^ ]*' view.out view.err | grep -m 1
         sleep 0.02
 done
 for what in '' 'answer?question=zones'; do
-        code=$(curl -s -m 15 -o view.answer -w '%{http_code}' "$url$what")
+        code=$(curl -s -m 100 -o view.answer -w '%{http_code}' "$url$what")
         if [ "$code" = 200 ] && ! grep -q '^{"error":"' view.answer; then cat view.answer; else echo "$code" >>view.refused; sed 's/^{"error":""}//' view.answer >&2; fi
 done
 kill -INT $pid

@@ -107,7 +107,7 @@ killed() {
         script_pid=$(cut -d ' ' -f 4 "/proc/$(cat "$stubs/pid")/stat")
         kill -KILL "$script_pid"
         wait
-        timeout 20 tail --pid="$(cat "$stubs/pid")" -s 0.05 -f /dev/null || is_gone
+        timeout 100 tail --pid="$(cat "$stubs/pid")" -s 0.05 -f /dev/null || is_gone
 }
 holds "its script is killed: the machine ends as well" killed
 

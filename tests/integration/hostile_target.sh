@@ -34,5 +34,5 @@ for pid in $(pgrep -P $PPID); do
 done
 END
 chmod +x "$TMPDIR/stops"
-holds "the recording ends beside a helper that is stopped" timeout 20 "$HYPROF" record -q -o "$TMPDIR/stopped.hyp" -- "$TMPDIR/stops"
+holds "the recording ends beside a helper that is stopped" timeout 200 "$HYPROF" record -q -o "$TMPDIR/stopped.hyp" -- "$TMPDIR/stops"
 holds "the trace is whole" is_whole stopped

@@ -15,7 +15,7 @@ trace=$TMPDIR/t.hyp
 cp "$trace" "$TMPDIR/b.hyp"
 zone=$("$HYPROF" report --zones --csv "$trace" | sed -n '2s/,.*//p')
 
-ends_by_itself() { "$BUILD/tools/try_allocations" "$BUILD/tools/fail_allocation.so" "$step" 20 "$HYPROF" "$@"; }
+ends_by_itself() { "$BUILD/tools/try_allocations" "$BUILD/tools/fail_allocation.so" "$step" 100 "$HYPROF" "$@"; }
 holds check ends_by_itself check "$trace"
 holds report ends_by_itself report "$trace"
 holds "report --json" ends_by_itself report --json "$trace"
@@ -55,13 +55,13 @@ is_whole_or_fails() ( # command, option...: a narrow answer about a trace with l
 holds "report: shortened names are whole, whichever allocation fails" is_whole_or_fails report
 holds "report --top-down: the same" is_whole_or_fails report --top-down
 # It makes more allocations than the others, so fewer of them are tried.
-holds html "$BUILD/tools/try_allocations" "$BUILD/tools/fail_allocation.so" $((step * 16)) 20 "$HYPROF" html --force -o "$TMPDIR/out.html" "$trace"
+holds html "$BUILD/tools/try_allocations" "$BUILD/tools/fail_allocation.so" $((step * 16)) 100 "$HYPROF" html --force -o "$TMPDIR/out.html" "$trace"
 # Ended by SIGINT as soon as it listens, or by itself before.
 view_ends() {
         local n status
         for ((n = 1; n < 240; n += 47)); do
                 status=0
-                timeout -s INT -k 10 1 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" \
+                timeout -s INT -k 60 1 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" \
                         "$HYPROF" view --no-open "$trace" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
                 case $status in
                 0 | 124) ;;
@@ -81,7 +81,7 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
                 local n status
                 for ((n = 60; n < 3600; n += 293)); do
                         status=0
-                        timeout -k 1 20 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" "$HYPROF" "${recording[@]}" >"$TMPDIR/out" 2>&1 || status=$?
+                        timeout -k 1 100 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" "$HYPROF" "${recording[@]}" >"$TMPDIR/out" 2>&1 || status=$?
                         if [ "$status" -ge 124 ] && [ "$status" -ne 125 ] && [ "$status" -ne 126 ]; then
                                 echo "allocation $n: status $status"
                                 cat "$TMPDIR/out"
@@ -113,14 +113,14 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
                         "$HYPROF" record -q --no-wait --linger 30s --listen "$socket" -- "$WORKLOADS/w_two_zones" 0.02 >/dev/null 2>"$TMPDIR/record_err" &
                         recorder=$!
                         status=0 again=0
-                        timeout -k 1 20 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" \
+                        timeout -k 1 100 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" \
                                 "$HYPROF" capture --wait -o "$TMPDIR/c.hyp" "$socket" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
                         case $status in
                         0) ;;
                         1) grep -q '^hyprof: error: ' "$TMPDIR/err" || { echo "allocation $n: fails without a word"; return 1; } ;;
                         *) echo "allocation $n: status $status" && cat "$TMPDIR/err" && return 1 ;;
                         esac
-                        timeout -k 1 20 "$HYPROF" capture -o "$TMPDIR/c.hyp" "$socket" >"$TMPDIR/out" 2>"$TMPDIR/err" || again=$?
+                        timeout -k 1 100 "$HYPROF" capture -o "$TMPDIR/c.hyp" "$socket" >"$TMPDIR/out" 2>"$TMPDIR/err" || again=$?
                         [ "$again" -eq 0 ] || grep -q 'no recorder listens' "$TMPDIR/err" || { echo "allocation $n: then"; cat "$TMPDIR/err"; return 1; }
                         wait "$recorder" || { echo "allocation $n: the recorder: $(cat "$TMPDIR/record_err")"; return 1; }
                         "$HYPROF" report "$TMPDIR/c.hyp" >"$TMPDIR/out" 2>&1 || { echo "allocation $n:"; cat "$TMPDIR/out"; return 1; }

@@ -163,7 +163,7 @@ holds "with a trace" "$HYPROF" check "$TMPDIR/notes"
 holds "is the same trace" same_dump "$TMPDIR/piped.hyp" "$TMPDIR/copied.hyp"
 
 mkfifo "$TMPDIR/pipe"
-holds "a pipe cannot be replaced: status 1, at once" ends_with 1 timeout 20 "$HYPROF" symbolize "$TMPDIR/pipe"
+holds "a pipe cannot be replaced: status 1, at once" ends_with 1 timeout 200 "$HYPROF" symbolize "$TMPDIR/pipe"
 holds "with the way to do it" says "hyprof symbolize -o FILE"
 holds "with all frames named, now without the files" symbolize "$trace"
 if grep -qE ' ([0-9,]+) of \1 frames are named' "$TMPDIR/err"; then

@@ -94,7 +94,7 @@ holds "one recording: four processes" same "4 30" "$(zone all.hyp step '"\(.n_ra
 holds "one recording: the one with the most compute is the one they wait for" same "$(zone all.hyp compute '.ranks.rows[0].process')" \
         "$(zone all.hyp step .late | sed 's/: last .*//')"
 
-# ---- MPI: four ranks meet in its barrier; rank 2 comes 60 ms after the others.  They sleep there: ranks that spin leave it
+# ---- MPI: four ranks meet in its barrier; rank 2 comes 200 ms after the others.  They sleep there: ranks that spin leave it
 # when they get one of the few CPUs again.
 if ! command -v mpirun >/dev/null || ! command -v mpicc >/dev/null; then
         skips_group "MPI" "network: no MPI is installed; tests/install_packages.sh mpi installs MPICH"
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < 15; i++) {
                 HYPROF_ZONE_BEGIN(step, "step");
                 HYPROF_ZONE_BEGIN(compute, "compute");
-                (void)usleep(rank == 2 ? 65000 : 5000);
+                (void)usleep(rank == 2 ? 205000 : 5000);
                 HYPROF_ZONE_END(compute);
                 HYPROF_ZONE_BEGIN(barrier, "barrier");
                 MPI_Ibarrier(MPI_COMM_WORLD, &request);

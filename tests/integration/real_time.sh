@@ -29,7 +29,7 @@ record_spinners() { # name, command in front of hyprof...
         chrt -r 10 sh "$TMPDIR/spin.sh" "$TMPDIR/go" "$n_cpus" 2>/dev/null 3<>"$TMPDIR/alive" &
         local spinner=$!
         # shellcheck disable=SC2016 # sh expands them
-        timeout -s KILL 60 "${@:2}" "$HYPROF" record -F 5000 -p "$spinner" -o "$TMPDIR/$1.hyp" -- \
+        timeout -s KILL 200 "${@:2}" "$HYPROF" record -F 5000 -p "$spinner" -o "$TMPDIR/$1.hyp" -- \
                 sh -c 'exec 3<"$1"; echo >"$0"; exec cat <&3' "$TMPDIR/go" "$TMPDIR/alive" \
                 >"$TMPDIR/$1.out" 2>&1 || { cat "$TMPDIR/$1.out" && return 1; }
         "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"

@@ -129,34 +129,38 @@ expect "the list means sanitizers only" 0 "1 passed, 0 failed, 1 skipped"
 variant=asan expect "what is listed does not run with sanitizers" 0 "0 passed, 0 failed, 1 skipped"
 variant=asan expect "unless it is named" 0 "1 passed, 0 failed, 0 skipped" tests/integration/good.sh
 
-# Scripts that are listed run beside each other: these two wait for each other.  One that is not sees none that runs.
+# Scripts that are listed run beside each other, also on a machine of one processor if it says that it has two: these two wait
+# for each other.  One that is not sees none that runs.
+mkdir "$marks/bin"
+printf '#!/bin/sh\necho 2\n' >"$marks/bin/nproc"
+chmod +x "$marks/bin/nproc"
 cat >"$marks/runs.sh" <<'END'
 touch "$marks/$1-runs" "$marks/$1-began"
 trap "rm '$marks/$1-runs'" EXIT
 case $1 in
 alone) sleep 0.2 && [ "$(echo "$marks"/*-runs)" = "$marks/alone-runs" ] ;;
-*) for _ in $(seq 100); do [ ! -e "$marks/$2-began" ] || break; sleep 0.05; done; [ -e "$marks/$2-began" ] ;;
+*) for _ in $(seq "$3"); do [ ! -e "$marks/$2-began" ] || break; sleep 0.05; done; [ -e "$marks/$2-began" ] ;;
 esac || exit 3
 echo 1..1
 echo "ok 1 - $*"
 END
 # shellcheck disable=SC2016 # for the scripts
-meet() {
+meet() { # how often they look for each other: not for long where they cannot meet
         rm -f "$marks"/*-began
-        script left '. "$marks/runs.sh" left right'
-        script right '. "$marks/runs.sh" right left'
+        script left '. "$marks/runs.sh" left right '"$1"
+        script right '. "$marks/runs.sh" right left '"$1"
         script alone '. "$marks/runs.sh" alone'
 }
-meet
+meet 1000
 printf '# why\nintegration/right.sh\nintegration/left.sh\n' >"$tree/tests/side_by_side.list"
-HYPROF_TRIES=1 expect "listed scripts meet, and one that is not listed meets none" 0 "4 passed, 0 failed, 1 skipped"
-meet
+PATH=$marks/bin:$PATH HYPROF_TRIES=1 expect "listed scripts meet, and one that is not listed meets none" 0 "4 passed, 0 failed, 1 skipped"
+meet 20
 printf 'integration/right.sh\n' >"$tree/tests/side_by_side.list"
-HYPROF_TRIES=1 expect "one that is not listed meets none that is" 1 "3 passed, 1 failed, 1 skipped"
-meet
+PATH=$marks/bin:$PATH HYPROF_TRIES=1 expect "one that is not listed meets none that is" 1 "3 passed, 1 failed, 1 skipped"
+meet 1000
 printf 'integration/right.sh\nintegration/left.sh\nintegration/alone.sh\n' >"$tree/tests/side_by_side.list"
 flaky alone 'exit 3'
-expect "a listed script has a second try" 0 "4 passed, 0 failed, 2 skipped, 1 passed at the second try"
+PATH=$marks/bin:$PATH expect "a listed script has a second try" 0 "4 passed, 0 failed, 2 skipped, 1 passed at the second try"
 rm "$tree/tests/side_by_side.list" "$tree/tests/integration"/{left,right,alone}.sh
 for list in not_sanitized side_by_side; do
         n=$((n + 1))

@@ -85,16 +85,16 @@ begin() { # name of its output, trace, seconds
 }
 has_begun() { # file: its first chunk is there
         local try
-        for ((try = 0; try < 200; try++)); do
+        for ((try = 0; try < 2000; try++)); do
                 [ ! -s "$1" ] || return 0
                 sleep 0.05
         done
         return 1
 }
 both_have_begun() { has_begun "$TMPDIR/same.hyp.old" && has_begun "$TMPDIR/same.hyp"; }
-begin first same 3
+begin first same 6
 holds "a recording begins" has_begun "$TMPDIR/same.hyp"
-begin second same 3
+begin second same 6
 holds "another one of its name" both_have_begun
 holds "no third one" ends_with 125 "$HYPROF" record -o "$TMPDIR/same.hyp" -- true
 holds "in one line" grep -q "^hyprof: error: cannot write the trace: .*same.hyp: an earlier recording of this name still goes on as .*same.hyp.old$" "$TMPDIR/err"
