@@ -12,6 +12,8 @@ x86_64 | aarch64 | riscv64) ;;
 *) skip_all "hardware: no pause of this processor is known" ;;
 esac
 
+[ "$(nproc)" -ge 2 ] || skip_all "hardware: on one processor nothing runs while another thread spins"
+
 # Where other programs have the CPUs, main spins while the other thread is not there yet.
 priority=(chrt -r 10)
 chrt -r 10 true 2>/dev/null || priority=()
