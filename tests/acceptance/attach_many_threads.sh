@@ -33,12 +33,18 @@ is_recording() { # trace: something of it has been written
         return 1
 }
 
-# Attaching, one millisecond, detaching: what is not recording.
+# Attaching, one millisecond, detaching: what is not recording.  The least of three times, if the first one is long: others may
+# have the processors.
 startup_ms() { # scope
-        local began_ns
-        began_ns=$(date +%s%N)
-        "$HYPROF" record -q --no-symbolize --scope="$1" -d 1ms -o "$TMPDIR/short.hyp" -p "$program"
-        echo $((($(date +%s%N) - began_ns) / 1000000))
+        local began_ns took_ms least_ms=1000000
+        for _ in 1 2 3; do
+                began_ns=$(date +%s%N)
+                "$HYPROF" record -q --no-symbolize --scope="$1" -d 1ms -o "$TMPDIR/short.hyp" -p "$program"
+                took_ms=$((($(date +%s%N) - began_ns) / 1000000))
+                least_ms=$((took_ms < least_ms ? took_ms : least_ms))
+                [ "$least_ms" -ge 10000 ] || break
+        done
+        echo "$least_ms"
 }
 
 for scope in cpus threads; do
