@@ -394,19 +394,6 @@ static ALWAYS_INLINE bool take_alike(struct json_pull *p, const struct json_shap
         return true;
 }
 
-int json_pull_place(struct json_pull *p, struct json_shape *shape, size_t index, json_find_place *find_place,
-                    const void *context, uint16_t *ret_place)
-{
-        return take_alike(p, shape, index, ret_place)
-                       ? 1
-                       : read_beginning(p, shape, index, find_place, context, ret_place);
-}
-
-int json_pull_value(struct json_pull *p, struct json_value *ret_value)
-{
-        return take_value(p, ret_value);
-}
-
 int json_pull_open_object(struct json_pull *pull, struct json_shape *shape, json_find_place *find_place,
                           void *places)
 {
@@ -450,113 +437,6 @@ int json_pull_find(struct json_value object, const char *key, struct json_value 
                 found = 1;
         }
         return r < 0 ? r : found;
-}
-
-/* ------------------------------------------------------------------ strings */
-
-static int digit_of(char c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c = (char)(c | 0x20);
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The four digits after \u; -1 if they are none. */
-static int32_t take_unit(const char *at, const char *end)
-{
-        int32_t unit = 0;
-
-        if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
-                return -1;
-        for (int i = 2; i < 6; i++) {
-                int digit = digit_of(at[i]);
-
-                if (digit < 0)
-                        return -1;
-                unit = unit << 4 | digit;
-        }
-        return unit;
-}
-
-static void add_utf8(struct byte_buffer *b, uint32_t c)
-{
-        if (c < 0x80) {
-                byte_buffer_add_u8(b, (uint8_t)c);
-                return;
-        }
-        if (c < 0x800) {
-                byte_buffer_add_u8(b, (uint8_t)(0xc0 | c >> 6));
-        } else {
-                if (c < 0x10000) {
-                        byte_buffer_add_u8(b, (uint8_t)(0xe0 | c >> 12));
-                } else {
-                        byte_buffer_add_u8(b, (uint8_t)(0xf0 | c >> 18));
-                        byte_buffer_add_u8(b, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
-                }
-                byte_buffer_add_u8(b, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-        }
-        byte_buffer_add_u8(b, (uint8_t)(0x80 | (c & 0x3f)));
-}
-
-/* Appends what \uXXXX at @at means, or both halves of a surrogate pair; returns how many bytes that was. */
-static size_t add_unit(struct byte_buffer *b, const char *at, const char *end)
-{
-        int32_t unit = take_unit(at, end), low;
-
-        if (unit < 0) {
-                byte_buffer_add_u8(b, '\\');
-                return 1;
-        }
-        if (unit < 0xd800 || unit > 0xdfff) {
-                add_utf8(b, (uint32_t)unit);
-                return 6;
-        }
-        low = take_unit(at + 6, end);
-        if (unit >= 0xdc00 || low < 0xdc00 || low > 0xdfff) {
-                add_utf8(b, 0xfffd);
-                return 6;
-        }
-        add_utf8(b, 0x10000 + ((uint32_t)unit - 0xd800) * 0x400 + ((uint32_t)low - 0xdc00));
-        return 12;
-}
-
-static size_t add_escape(struct byte_buffer *b, const char *at, const char *end)
-{
-        static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-        const char *letter;
-
-        if (end - at < 2 || at[1] == 'u')
-                return add_unit(b, at, end);
-        letter = memchr(letters, at[1], sizeof(letters) - 1);
-        if (!letter) {
-                byte_buffer_add_u8(b, '\\');
-                return 1;
-        }
-        byte_buffer_add_u8(b, (uint8_t)meanings[letter - letters]);
-        return 2;
-}
-
-int json_pull_string(struct text_view text, struct byte_buffer *room, struct text_view *ret_text)
-{
-        const char *at = text.bytes, *end;
-
-        if (text.n_bytes == 0 || !memchr(at, '\\', text.n_bytes)) {
-                *ret_text = text;
-                return 0;
-        }
-        end = at + text.n_bytes;
-        byte_buffer_clear(room);
-        while (at < end) {
-                const char *escape = memchr(at, '\\', (size_t)(end - at));
-
-                byte_buffer_add(room, at, (size_t)((escape ? escape : end) - at));
-                at = escape ? escape + add_escape(room, escape, end) : end;
-        }
-        if (room->failed)
-                return -ENOMEM;
-        *ret_text = (struct text_view){ (const char *)room->data, room->used_bytes };
-        return 0;
 }
 
 /* ------------------------------------------------------------------ numbers */
@@ -614,7 +494,15 @@ static bool scale(uint64_t value, int exponent, uint64_t *ret_value)
         return true;
 }
 
-/* Eight bytes at once, if all are digits.  Their places count in pairs, then fours, then eights. */
+/* Eight digits, a byte each, as one number: first in pairs, then fours, then eights. */
+static inline uint64_t join_digits(uint64_t digits)
+{
+        digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+        digits = (digits * 100 + (digits >> 16)) & UINT64_C(0x0000ffff0000ffff);
+        return (digits * 10000 + (digits >> 32)) & UINT32_MAX;
+}
+
+/* Eight bytes at once, if all are digits. */
 static inline bool take_eight_digits(const char *at, uint64_t *value)
 {
         struct byte_reader in = byte_reader_of(at, sizeof(uint64_t));
@@ -625,10 +513,7 @@ static inline bool take_eight_digits(const char *at, uint64_t *value)
         if ((bytes & WIDE_SCAN_ONES * 0xf0) != threes ||
             ((bytes + WIDE_SCAN_ONES * 6) & WIDE_SCAN_ONES * 0xf0) != threes)
                 return false;
-        digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-        digits = (digits * 100 + (digits >> 16)) & UINT64_C(0x0000ffff0000ffff);
-        digits = (digits * 10000 + (digits >> 32)) & UINT32_MAX;
-        *value = *value * 100000000 + digits;
+        *value = *value * 100000000 + join_digits(digits);
         return true;
 }
 
@@ -740,4 +625,111 @@ bool json_pull_unsigned(struct text_view number, uint64_t *ret_value)
         }
         *ret_value = value;
         return number.n_bytes > 0;
+}
+
+/* ------------------------------------------------------------------ members that are numbers */
+
+/*
+ * The digits that the next eight bytes begin with, of which there may be none: what is not one is shifted
+ * out, and what comes in instead counts as zeros before them.  Returns how many there are.
+ */
+static ALWAYS_INLINE unsigned take_leading_digits(const char *at, uint64_t *value)
+{
+        static const uint32_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
+        struct byte_reader in = byte_reader_of(at, sizeof(uint64_t));
+        uint64_t digits = bytes_u64(&in) ^ WIDE_SCAN_ONES * 0x30;
+        uint64_t others = (digits + WIDE_SCAN_ONES * 0x76) | digits; /* above the lowest one also digits */
+        unsigned n;
+
+        others &= WIDE_SCAN_ONES << 7;
+        n = others != 0 ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+        if (n == 0)
+                return 0;
+        *value = *value * tens[n] + join_digits(digits << (64 - 8 * n));
+        return n;
+}
+
+/* A number of digits alone, at most 19, with eight bytes behind each eight of them.  NULL: another value. */
+static ALWAYS_INLINE const char *take_plain(const char *at, const char *end, uint64_t *ret_number)
+{
+        unsigned n_all = 0, n;
+        uint64_t number = 0;
+
+        do {
+                if (end - at < 8)
+                        return NULL;
+                n = take_leading_digits(at, &number);
+                at += n;
+                n_all += n;
+        } while (n == 8 && n_all < DIGITS_SURE);
+        if (n_all == 0 || n_all > DIGITS_SURE)
+                return NULL;
+        *ret_number = number;
+        return at;
+}
+
+/* The same where a value ends.  Returns false if it is written in another way. */
+static ALWAYS_INLINE bool take_one(struct json_pull *p, uint64_t *ret_number)
+{
+        uint64_t number;
+        const char *at = take_plain(p->at, p->end, &number);
+
+        if (!at || !is(*at, ENDS_WORD))
+                return false;
+        *ret_number = number;
+        p->at = at;
+        return true;
+}
+
+/* An array of @n such numbers, some of which may be written also if false is returned. */
+static bool take_array(struct json_pull *p, uint64_t *numbers, unsigned n)
+{
+        const char *at = p->at;
+
+        if (at == p->end || *at++ != '[')
+                return false;
+        for (unsigned i = 0; i < n; i++) {
+                at = take_plain(at, p->end, &numbers[i]);
+                if (!at || *at++ != (i + 1 < n ? ',' : ']'))
+                        return false;
+        }
+        p->at = at;
+        return true;
+}
+
+static ALWAYS_INLINE bool take_numbers(struct json_pull *p, uint64_t *numbers, uint16_t place)
+{
+        unsigned n = JSON_PLACE_N(place);
+
+        numbers += JSON_PLACE_AT(place);
+        return n == 1 ? take_one(p, numbers) : take_array(p, numbers, n);
+}
+
+int json_numbers_next(struct json_numbers *n, uint16_t *ret_place, struct json_value *ret_value)
+{
+        struct json_pull p = n->pull; /* in registers */
+        uint16_t place;
+        int r = 0;
+
+        while (n->n_wanted > 0) {
+                if (!take_alike(&p, n->shape, n->index, &place)) {
+                        n->pull = p;
+                        r = read_beginning(&n->pull, n->shape, n->index, n->find_place, n->context, &place);
+                        if (r != 1)
+                                return r;
+                        p = n->pull;
+                }
+                n->index++;
+                n->n_wanted -= place < JSON_PLACE_OWN;
+                if (place < JSON_PLACE_OWN && take_numbers(&p, n->numbers, place))
+                        continue;
+                r = take_value(&p, ret_value);
+                if (r == 1 && place == JSON_PLACE_NONE)
+                        continue;
+                n->pull = p;
+                *ret_place = place;
+                return r;
+        }
+        n->pull = p;
+        return 0;
 }

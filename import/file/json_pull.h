@@ -90,14 +90,32 @@ typedef uint16_t json_find_place(const void *context, struct text_view key);
 int json_pull_open_object(struct json_pull *p, struct json_shape *shape, json_find_place *find_place,
                           void *places);
 
+/* Where a number goes: to numbers[@at], or @n of them from there on; each less than 128. */
+#define JSON_PLACE_NUMBERS(at, n) ((uint16_t)((unsigned)(n) << 8 | (at)))
+#define JSON_PLACE_AT(place)      ((place)&0xff)
+#define JSON_PLACE_N(place)       ((place) >> 8)
+/* From here on places are the reader's own; the value of a member that is not needed goes nowhere. */
+#define JSON_PLACE_OWN  0x8000
+#define JSON_PLACE_NONE UINT16_MAX
+
+/* The members of an object, most of which are numbers or not needed. */
+struct json_numbers {
+        struct json_pull pull;    /* within the object */
+        struct json_shape *shape; /* how the object before was written; its places are those of below */
+        json_find_place *find_place;
+        const void *context; /* of find_place() */
+        uint64_t *numbers;   /* borrowed */
+        size_t index;        /* of the next member */
+        size_t n_wanted;     /* numbers that are not read yet; the rest of the object is not looked at */
+};
+
 /*
- * json_pull_place(), json_pull_value() - the same, member by member
- * The first one stops before the value of the member with that @index, from 0, as json_pull_key(); the second
- * one takes the value.  @find_place is called with @context.  Return as json_pull_member().
+ * json_numbers_next() - the next member that the reader has to take
+ * Numbers without sign, fraction and exponent go to their places, and arrays of as many as have one; other
+ * values of these places are the reader's.  Returns 1, 0 at the end or if no number is wanted any more, or
+ * -EBADMSG as json_pull_next().
  */
-int json_pull_place(struct json_pull *p, struct json_shape *shape, size_t index, json_find_place *find_place,
-                    const void *context, uint16_t *ret_place);
-int json_pull_value(struct json_pull *p, struct json_value *ret_value);
+int json_numbers_next(struct json_numbers *n, uint16_t *ret_place, struct json_value *ret_value);
 
 /* Finds a member; the last of several with that key counts.  Returns 1, 0 if there is none, or as above. */
 int json_pull_find(struct json_value object, const char *key, struct json_value *ret_value);

@@ -19,8 +19,8 @@
 #define VALUES_MAX   (UINT32_C(1) << 20) /* of a sample */
 #define PREFIX_BYTES 64
 
-/* Where the value of a member goes: an index of the kind's places, or one of these. */
-enum { PLACE_OTHER = UINT8_MAX + 1, PLACE_NAME, PLACE_BLOCK, PLACE_VALUES, PLACE_EVENT };
+/* Where the value of a member goes that is no number. */
+enum { PLACE_NAME = JSON_PLACE_OWN, PLACE_BLOCK, PLACE_VALUES, PLACE_EVENT };
 
 struct lines {
         struct import_source *source;
@@ -33,9 +33,9 @@ struct lines {
         struct iree_record record;
 
         struct json_shape *shapes; /* heap; by kind: how the row before was written */
-        /* The row before up to its kind, which is the one of all that begin alike. */
+        /* The row before up to its kind, which is the one of all that begin alike; no field is in it. */
         char prefix[PREFIX_BYTES];
-        size_t n_prefix; /* 0 = it is longer */
+        size_t n_prefix; /* 0 = it is longer, or has a field */
         enum iree_kind kind;
 };
 
@@ -136,28 +136,26 @@ static uint16_t find_place(const void *context, struct text_view key)
 
         for (uint16_t i = 0; i < layout->n_places; i++)
                 if (text_view_equal(key, layout->places[i].json))
-                        return i;
+                        return JSON_PLACE_NUMBERS(layout->places[i].field, layout->places[i].n_fields);
         if (has_name(layout) && text_view_is(key, "name"))
                 return PLACE_NAME;
         if (has_name(layout) && text_view_is(key, "block"))
                 return PLACE_BLOCK;
         if (has_values(layout) && text_view_is(key, "values"))
                 return PLACE_VALUES;
-        return text_view_is(key, "event") ? PLACE_EVENT : PLACE_OTHER;
+        return text_view_is(key, "event") ? PLACE_EVENT : JSON_PLACE_NONE;
 }
 
-/* One member of a row into its field.  1, 0 if it is malformed, -errno. */
-static int take_member(struct lines *l, const struct iree_layout *layout, uint16_t which,
-                       struct json_value value, struct error *err)
+/* A member of a row that is no plain number.  1, 0 if it is malformed, -errno. */
+static int take_member(struct lines *l, uint16_t place, struct json_value value, struct error *err)
 {
-        if (which < layout->n_places) {
-                const struct iree_place *place = &layout->places[which];
-                uint64_t *fields = &l->record.fields[place->field];
+        if (place < JSON_PLACE_OWN) {
+                uint64_t *fields = &l->record.fields[JSON_PLACE_AT(place)];
 
-                return place->n_fields == 1 ? take_number(value, fields)
-                                            : take_vector(value, fields, place->n_fields);
+                return JSON_PLACE_N(place) == 1 ? take_number(value, fields)
+                                                : take_vector(value, fields, JSON_PLACE_N(place));
         }
-        switch (which) {
+        switch (place) {
         case PLACE_NAME:
                 return take_text(value, &l->name, &l->record.name, err);
         case PLACE_BLOCK:
@@ -170,35 +168,52 @@ static int take_member(struct lines *l, const struct iree_layout *layout, uint16
 }
 
 /* 1, 0 if the row is malformed, -errno. */
-static int take_row(struct lines *l, struct json_value row, enum iree_kind kind, bool *ret_is_begin,
-                    struct error *err)
+static int take_row(struct lines *l, struct json_value row, bool *ret_is_begin, struct error *err)
 {
-        const struct iree_layout *layout = iree_layout_of(kind);
-        struct json_pull inside = json_pull_inside(row);
+        const struct iree_layout *layout = iree_layout_of(l->kind);
+        bool may_end = l->kind < IREE_N_CHUNK_KINDS && layout->tail == IREE_TAIL_NONE && layout->n_places > 0;
+        struct json_numbers numbers = {
+                .pull = json_pull_inside(row),
+                .shape = &l->shapes[l->kind],
+                .find_place = find_place,
+                .context = layout,
+                .numbers = l->record.fields,
+                /* The second half of most rows is what the exporter derived: that is not looked at. */
+                .n_wanted = may_end ? layout->n_places : SIZE_MAX,
+        };
         struct json_value value;
-        bool may_end = kind < IREE_N_CHUNK_KINDS && layout->tail == IREE_TAIL_NONE && layout->n_places > 0;
-        size_t n_taken = 0;
         uint16_t place;
-        int r = 1;
+        int r;
 
-        iree_record_clear(&l->record, kind);
+        if (l->n_prefix != 0)
+                numbers.pull.at = row.text.bytes + l->n_prefix;
+        iree_record_clear(&l->record, l->kind);
         l->record.at = import_source_line(l->source);
         *ret_is_begin = false;
-        /* The second half of most rows is what the exporter derived: that is not looked at. */
-        for (size_t i = 0; !may_end || n_taken < layout->n_places; i++) {
-                r = json_pull_place(&inside, &l->shapes[kind], i, find_place, layout, &place);
-                if (r == 1)
-                        r = json_pull_value(&inside, &value);
-                if (r != 1)
-                        break;
-                if (kind == IREE_SESSION && place == PLACE_EVENT)
+        while ((r = json_numbers_next(&numbers, &place, &value)) == 1) {
+                if (l->kind == IREE_SESSION && place == PLACE_EVENT)
                         *ret_is_begin = text_view_is(value.text, "begin");
-                r = take_member(l, layout, place, value, err);
+                r = take_member(l, place, value, err);
                 if (r != 1)
                         return r;
-                n_taken += place < layout->n_places;
         }
         return r >= 0;
+}
+
+/* Keeps how the row begins, up to the end of its kind, for the next one. */
+static void keep_prefix(struct lines *l, struct text_view prefix)
+{
+        struct json_pull p = json_pull_text((struct text_view){ prefix.bytes + 1, prefix.n_bytes - 1 });
+        struct json_value value;
+        struct text_view key;
+
+        if (prefix.n_bytes > sizeof(l->prefix))
+                return;
+        while (json_pull_member(&p, &key, &value) == 1)
+                if (find_place(iree_layout_of(l->kind), key) != JSON_PLACE_NONE)
+                        return;
+        memcpy(l->prefix, prefix.bytes, prefix.n_bytes);
+        l->n_prefix = prefix.n_bytes;
 }
 
 /* Returns false for a row without a kind.  @ret_name: of one that is not known. */
@@ -207,7 +222,6 @@ static bool find_kind(struct lines *l, struct json_value row, struct text_view *
         struct json_pull inside = json_pull_inside(row);
         struct json_value value;
         struct text_view key;
-        size_t n;
 
         if (l->n_prefix != 0 && row.text.n_bytes > l->n_prefix &&
             memcmp(row.text.bytes, l->prefix, l->n_prefix) == 0)
@@ -218,11 +232,9 @@ static bool find_kind(struct lines *l, struct json_value row, struct text_view *
                         continue;
                 *ret_name = value.text;
                 l->kind = iree_kind_of_json(value.text);
-                n = (size_t)(inside.at - row.text.bytes);
-                if (n <= sizeof(l->prefix) && l->kind != IREE_N_KINDS && value.kind == JSON_STRING) {
-                        memcpy(l->prefix, row.text.bytes, n);
-                        l->n_prefix = n;
-                }
+                if (l->kind != IREE_N_KINDS && value.kind == JSON_STRING)
+                        keep_prefix(l, (struct text_view){ row.text.bytes,
+                                                           (size_t)(inside.at - row.text.bytes) });
                 return value.kind == JSON_STRING;
         }
         return false;
@@ -295,7 +307,7 @@ static int read_line(struct lines *l, struct text_view line, struct error *err)
                 iree_model_count_unknown(l->model, name);
                 return 0;
         }
-        r = take_row(l, row, l->kind, &is_begin, err);
+        r = take_row(l, row, &is_begin, err);
         if (r < 0)
                 return r;
         if (r == 0) {

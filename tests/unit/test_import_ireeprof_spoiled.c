@@ -41,10 +41,11 @@ static int read_bytes(const void *bytes, size_t n_bytes, struct import_rows *int
 
 /* ------------------------------------------------------------------ lines */
 
-#define SCHEMA "{\"schema_version\":15,\"record_type\":\"schema\",\"format\":\"ireeperf-jsonl\"}\n"
-#define BEGIN  "{\"record_type\":\"session\",\"event\":\"begin\",\"session_id\":1}\n"
-#define END    "{\"record_type\":\"session\",\"event\":\"end\",\"session_status_code\":0}\n"
-#define SPAN   "\"start_tick\":5,\"end_tick\":9"
+#define SCHEMA       "{\"schema_version\":15,\"record_type\":\"schema\",\"format\":\"ireeperf-jsonl\"}\n"
+#define BEGIN        "{\"record_type\":\"session\",\"event\":\"begin\",\"session_id\":1}\n"
+#define END          "{\"record_type\":\"session\",\"event\":\"end\",\"session_status_code\":0}\n"
+#define FIELDS_FIRST "{\"workgroup_count\":[1, 2,3]," SPAN ",\"record_type\":\"dispatch_event\",\"a\":1}\n"
+#define SPAN         "\"start_tick\":5,\"end_tick\":9"
 
 static const struct {
         const char *rows;
@@ -52,6 +53,8 @@ static const struct {
 } LINES[] = {
         { "{\"record_type\":\"dispatch_event\"," SPAN "}\n", 1, 0, 0 },
         { "{" SPAN ",\"record_type\":\"dispatch_event\"}\n", 1, 0, 0 },
+        { FIELDS_FIRST FIELDS_FIRST, 2, 0, 0 },
+        { "{\"record_type\":\"dispatch_event\",\"queue_ordinal\":1x," SPAN ",\"later\":1}\n", 0, 1, 0 },
         { "{\"record_type\":\"dispatch_event\"," SPAN ",\"queue_ordinal\":null}\r\n\n", 1, 0, 0 },
         { "{\"record_type\":\"dispatch_event\"," SPAN ",\"queue_ordinal\":\"1\"}\n", 0, 1, 0 },
         { "{\"record_type\":\"dispatch_event\"," SPAN ",\"submission_id\":1.5}\n", 0, 1, 0 },

@@ -362,9 +362,23 @@ static void write_object(struct byte_buffer *b, uint64_t *state)
 {
         static const char *const before[] = { "", "", ", ", ",\n    ", ",                 ", ",," };
         static const char *const colons[] = { ":", ":", ": ", " :  ", "" };
-        static const char *const values[] = { "1",           "-2.5",    "\"text, of more than 16 bytes\"",
-                                              "{\"c\":[1]}", "[\"}\"]", "null",
-                                              "\"\\\"\"" };
+        static const char *const values[] = { "1",
+                                              "-2.5",
+                                              "\"text, of more than 16 bytes\"",
+                                              "{\"c\":[1]}",
+                                              "[\"}\"]",
+                                              "null",
+                                              "\"\\\"\"",
+                                              "12345678",
+                                              "1234567890123456789",
+                                              "18446744073709551615",
+                                              "12345678901234567890123456",
+                                              "123x",
+                                              "7 ",
+                                              "[64,1,1]",
+                                              "[64, 1,18446744073709551616]",
+                                              "[0,12345678,3,4]",
+                                              "[1,2]" };
         size_t n_members = fixed_random_next(state) % 4 ? fixed_random_next(state) % 5 : 20;
         /* Mostly alike, as the rows of a file are. */
         size_t style = fixed_random_next(state) % 8 ? 0 : fixed_random_next(state) % 6;
@@ -386,21 +400,76 @@ static void write_object(struct byte_buffer *b, uint64_t *state)
         byte_buffer_add_format(b, "%s", fixed_random_next(state) % 16 ? "}" : ",}");
 }
 
-/* The members of an object without its brackets, one by one.  Returns as json_pull_member(). */
-static int read_places(struct json_pull p, struct json_shape *shape, struct json_value *places)
+/* One key is of a number, one of an array of three, and one of no use. */
+static uint16_t find_number(const void *context, struct text_view key)
 {
-        struct json_value value;
-        uint16_t place;
-        int r = 1;
+        static const uint16_t places[N_PLACES] = { JSON_PLACE_NUMBERS(0, 1), JSON_PLACE_NUMBERS(1, 3),
+                                                   JSON_PLACE_OWN, JSON_PLACE_OWN + 1, JSON_PLACE_NONE };
 
-        for (size_t i = 0; r == 1; i++) {
-                r = json_pull_place(&p, shape, i, find_place, NULL, &place);
-                if (r == 1)
-                        r = json_pull_value(&p, &value);
-                if (r == 1)
-                        memcpy((char *)places + place, &value, sizeof(value));
+        return places[find_place(context, key) / sizeof(struct json_value)];
+}
+
+/* As far as they are numbers; those that are none stay. */
+static void take_numbers(struct json_value value, uint16_t place, uint64_t *to)
+{
+        struct json_pull inside = json_pull_inside(value);
+
+        if (JSON_PLACE_N(place) == 1)
+                (void)json_pull_unsigned(value.text, &to[JSON_PLACE_AT(place)]);
+        for (unsigned i = 0; JSON_PLACE_N(place) > 1 && i < JSON_PLACE_N(place); i++)
+                if (json_pull_next(&inside, &value) != 1 ||
+                    !json_pull_unsigned(value.text, &to[JSON_PLACE_AT(place) + i]))
+                        break;
+}
+
+/* The next member that is the reader's own, with the numbers before it.  Returns as json_numbers_next(). */
+static int next_own(struct json_numbers *n, uint16_t *place, struct json_value *value)
+{
+        int r;
+
+        while ((r = json_numbers_next(n, place, value)) == 1 && *place < JSON_PLACE_OWN)
+                take_numbers(*value, *place, n->numbers);
+        return r;
+}
+
+/* The same, member by member. */
+static int next_own_member(struct json_pull *p, uint64_t *to, uint16_t *place, struct json_value *value)
+{
+        struct text_view key;
+        int r;
+
+        while ((r = json_pull_member(p, &key, value)) == 1) {
+                *place = find_number(NULL, key);
+                if (*place < JSON_PLACE_OWN)
+                        take_numbers(*value, *place, to);
+                else if (*place != JSON_PLACE_NONE)
+                        break;
         }
         return r;
+}
+
+/* Numbers at their places are what the members one by one say, however they are written. */
+static void check_numbers(struct json_pull p, struct json_shape *shape)
+{
+        uint64_t got[4] = { 0 }, expected[4] = { 0 };
+        struct json_numbers n = {
+                .pull = p, .shape = shape, .find_place = find_number, .numbers = got, .n_wanted = SIZE_MAX
+        };
+        uint16_t place = 0, expected_place = 0;
+        struct json_value value, expected_value;
+        int r;
+
+        do {
+                r = next_own(&n, &place, &value);
+                ck_assert_int_eq(r, next_own_member(&p, expected, &expected_place, &expected_value));
+                if (r != 1)
+                        break;
+                ck_assert_uint_eq(place, expected_place);
+                ck_assert_int_eq(value.kind, expected_value.kind);
+                ck_assert(text_view_equal(value.text, expected_value.text));
+        } while (true);
+        for (size_t i = 0; r == 0 && i < 4; i++)
+                ck_assert_uint_eq(got[i], expected[i]);
 }
 
 /* A shape never changes what is read, whatever was read before. */
@@ -413,8 +482,8 @@ START_LOOP_TEST(test_open_objects, 0, 64)
 
         for (int i = 0; i < 200; i++) {
                 struct json_value got[N_PLACES] = { { .kind = 0 } }, expected[N_PLACES] = { { .kind = 0 } };
-                struct json_value one_by_one[N_PLACES] = { { .kind = 0 } }, value;
-                struct json_pull open, whole, members;
+                struct json_value value;
+                struct json_pull open, whole;
                 struct text_view key;
                 size_t n_cut = 0;
                 char *text;
@@ -430,10 +499,9 @@ START_LOOP_TEST(test_open_objects, 0, 64)
                 open = whole = json_pull_text((struct text_view){ text, b.used_bytes });
                 r = json_pull_open_object(&open, &shape, find_place, got);
                 whole.end -= n_cut == 0; /* before its bracket */
-                members = whole;
+                check_numbers(whole, &shape_of_members);
                 while ((n = json_pull_member(&whole, &key, &value)) == 1)
                         memcpy((char *)expected + find_place(NULL, key), &value, sizeof(value));
-                ck_assert_int_eq(read_places(members, &shape_of_members, one_by_one), n);
                 ck_assert_int_eq(r, n_cut == 0 ? n : -EBADMSG);
                 if (r == 0)
                         ck_assert_ptr_eq(open.at, text + b.used_bytes);
@@ -441,13 +509,29 @@ START_LOOP_TEST(test_open_objects, 0, 64)
                         ck_assert_int_eq(got[at].kind, expected[at].kind);
                         ck_assert(text_view_equal(got[at].text, expected[at].text));
                 }
-                for (size_t at = 0; at < N_PLACES; at++) {
-                        ck_assert_int_eq(one_by_one[at].kind, expected[at].kind);
-                        ck_assert(text_view_equal(one_by_one[at].text, expected[at].text));
-                }
                 free(text);
         }
         byte_buffer_deinit(&b);
+}
+END_TEST
+
+/* Where all numbers are there that are wanted, nothing more is read, and so nothing is found wrong. */
+START_TEST(test_ends_with_the_last_number)
+{
+        struct json_pull p = json_pull_text(view("\"a\":12345678901,\"other\":1,\"a\":5,no JSON        "));
+        struct json_shape shape = { .n = 0 };
+        uint64_t got[4] = { 0 };
+        struct json_numbers n = {
+                .pull = p, .shape = &shape, .find_place = find_number, .numbers = got, .n_wanted = 1
+        };
+        struct json_value value;
+        uint16_t place;
+
+        ck_assert_int_eq(json_numbers_next(&n, &place, &value), 0);
+        ck_assert_uint_eq(got[0], UINT64_C(12345678901));
+        n.n_wanted = 2;
+        ck_assert_int_eq(json_numbers_next(&n, &place, &value), -EBADMSG);
+        ck_assert_uint_eq(got[0], 5);
 }
 END_TEST
 
