@@ -41,14 +41,17 @@ static struct import_recent_string describe_string(struct text_view text)
         return ends;
 }
 
-/* Any odd number with bits all over spreads what differs over the upper bits of the product. */
+/*
+ * Any odd number with bits all over spreads what differs over the upper bits of a product.  The ends one
+ * after the other: names that differ in a number alone differ in few bits of one end.
+ */
 static struct import_recent_string *find_recent_string(struct import_rows *rows,
                                                        const struct import_recent_string *ends)
 {
-        uint64_t mixed = (ends->first ^ (ends->last << 21 | ends->last >> 43) ^ ends->n_bytes) *
-                         UINT64_C(0x9e3779b97f4a7c15);
+        const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t mixed = ((ends->first ^ ends->n_bytes) * odd + ends->last) * odd;
 
-        return &rows->recent_strings[(mixed >> 32) % IMPORT_RECENT_STRINGS];
+        return &rows->recent_strings[(mixed >> 48) % IMPORT_RECENT_STRINGS];
 }
 
 static bool is_recent(const struct import_rows *rows, const struct import_recent_string *recent,

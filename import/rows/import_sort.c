@@ -40,6 +40,7 @@ struct import_sort {
         size_t *heap; /* heap: numbers of parts that have records, the earliest first */
         size_t n_heap;
         struct import_record *room; /* heap: of all parts in the file */
+        size_t n_room;              /* records of each part */
         import_sort_place *place;
         const void *context;
 };
@@ -242,12 +243,12 @@ static void sink(struct import_sort *s, size_t at)
 }
 
 /* Makes the part's next record ready.  Returns 1, or 0 if it has none left. */
-static int ready_part(struct import_sort *s, struct part *part, size_t n_room, struct error *err)
+static int ready_part(struct import_sort *s, struct part *part, struct error *err)
 {
         const struct import_record *record;
 
         if (part->at == part->n) {
-                size_t n = part->n_left < n_room ? (size_t)part->n_left : n_room, n_bytes;
+                size_t n = part->n_left < s->n_room ? (size_t)part->n_left : s->n_room, n_bytes;
                 int r;
 
                 if (n == 0)
@@ -279,7 +280,6 @@ static size_t count_room(const struct import_sort *s)
 
 int import_sort_begin(struct import_sort *s, import_sort_place *place, const void *context, struct error *err)
 {
-        size_t n_room;
         int r = 0;
 
         s->place = place;
@@ -292,15 +292,15 @@ int import_sort_begin(struct import_sort *s, import_sort_place *place, const voi
         }
         if (r < 0)
                 return r;
-        n_room = count_room(s);
+        s->n_room = count_room(s);
         s->heap = calloc(s->n_parts + 1, sizeof(*s->heap));
-        s->room = s->n_file_bytes > 0 ? calloc(s->n_parts * n_room + 1, sizeof(*s->room)) : NULL;
+        s->room = s->n_file_bytes > 0 ? calloc(s->n_parts * s->n_room + 1, sizeof(*s->room)) : NULL;
         if (!s->heap || (s->n_file_bytes > 0 && !s->room))
                 return error_set(err, -ENOMEM, "no memory to sort events");
         for (size_t i = 0; i < s->n_parts; i++) {
                 if (s->n_file_bytes > 0)
-                        s->parts[i].records = s->room + i * n_room;
-                r = ready_part(s, &s->parts[i], n_room, err);
+                        s->parts[i].records = s->room + i * s->n_room;
+                r = ready_part(s, &s->parts[i], err);
                 if (r < 0)
                         return r;
                 s->heap[s->n_heap++] = i;
@@ -322,12 +322,12 @@ int import_sort_next(struct import_sort *s, struct import_record *ret_record, ui
         *ret_record = part->records[part->at++];
         *ret_begin_ns = part->begin_ns;
         *ret_end_ns = part->end_ns;
-        r = ready_part(s, part, count_room(s), err);
+        r = ready_part(s, part, err);
         if (r < 0)
                 return r;
         if (r == 0)
                 s->heap[0] = s->heap[--s->n_heap];
-        if (s->n_heap > 0)
+        if (s->n_heap > 1)
                 sink(s, 0);
         return 1;
 }
