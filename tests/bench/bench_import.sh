@@ -6,8 +6,10 @@
 # name and adds up the durations; jq only counts rows and adds up, because names take it several times as long.  hyprof writes all names,
 # keys, texts and spans into a trace.  Medians of HYPROF_BENCH_RUNS=5, in turns, and the largest resident memory; of jq and Python also
 # how many times hyprof's time that is.  Then HYPROF_BENCH_LARGER=4 times as many rows, once (0: not): memory that is flat stays the same.
-# HYPROF_BENCH_ROWS=1000000; HYPROF_BENCH_FORMATS has the names of formats.  tt-metal's own script took 35 s for 449,000 rows.
+# Each figure is judged by its target, in processor time: 1,000,000 rows/s, and a tenth of what jq and Python need.  Exits with 1 if
+# one of them is missed.  HYPROF_BENCH_ROWS=1000000; HYPROF_BENCH_FORMATS has the names of formats.  tt-metal's own script took 35 s for 449,000 rows.
 set -euo pipefail
+status=0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 n_rows=${HYPROF_BENCH_ROWS:-1000000}
@@ -80,16 +82,26 @@ measures() { # file, what...
                                 }
                         return sorted[int((n + 1) / 2)]
                 }
+                function judge(value, target) {
+                        if (value < target)
+                                missed = 1
+                        return value < target ? "missed" : "met"
+                }
                 { clock[$1] = clock[$1] " " $2; cpu[$1] = cpu[$1] " " $3 + $4; if ($5 > most[$1]) most[$1] = $5 }
                 END {
                         n = split(formats, order, " ")
                         for (i = 1; i <= n; i++) {
                                 c = median(cpu[order[i]]) + 0.001; w = median(clock[order[i]]) + 0.001
                                 if (i == 1) { first_c = c; first_w = w }
-                                times = i > 1 ? sprintf("  %.1f times the processor, %.1f the clock", c / first_c, w / first_w) : ""
+                                if (i == 1)
+                                        text = sprintf("  target 1000000 rows/s: %s", judge(rows / c, 1000000))
+                                else
+                                        text = sprintf("  %.1f times the processor, %.1f the clock; target 10 times: %s",
+                                                       c / first_c, w / first_w, judge(c / first_c, 10))
                                 printf "  %-20s %6.2f s  %6.2f s of the processor  %9.0f rows/s  %6.0f MB%s\n",
-                                       order[i], w, c, rows / c, most[order[i]] / 1024, times
+                                       order[i], w, c, rows / c, most[order[i]] / 1024, text
                         }
+                        exit missed
                 }'
 }
 
@@ -104,8 +116,8 @@ for format in "${formats[@]}"; do
         makes "$format" "$file" "$n_rows"
         echo "$format: $n_rows rows, $(($(stat -c %s "$file") / 1000000)) MB"
         case $format in
-        trace-event | *jsonl) measures "$file" imports counts_with_jq loads_with_python counts_with_python ;;
-        *) measures "$file" imports ;;
+        trace-event | *jsonl) measures "$file" imports counts_with_jq loads_with_python counts_with_python || status=1 ;;
+        *) measures "$file" imports || status=1 ;;
         esac
         if ((larger > 0)); then
                 before=$(memory_of "$file")
@@ -114,3 +126,4 @@ for format in "${formats[@]}"; do
         fi
         rm -f "$file"
 done
+((status == 0))
