@@ -29,6 +29,7 @@ struct recent {
 struct window {
         uint64_t number; /* of the file, + 1; 0 = empty */
         size_t n_bytes;
+        size_t place; /* of its bytes */
 };
 
 struct import_texts {
@@ -154,6 +155,42 @@ int import_texts_add(struct import_texts *t, struct text_view text, uint32_t *re
 
 /* ---- out ----------------------------------------------------------------------------------------------- */
 
+static uint8_t *bytes_of(const struct import_texts *t, const struct window *window)
+{
+        return t->bytes + window->place * WINDOW_BYTES;
+}
+
+static int make_windows(struct import_texts *t, struct error *err)
+{
+        t->bytes = malloc(N_WINDOWS * WINDOW_BYTES);
+        if (!t->bytes)
+                return error_set(err, -ENOMEM, "no memory for texts");
+        for (size_t i = 0; i < N_WINDOWS; i++)
+                t->windows[i].place = i;
+        return 0;
+}
+
+/*
+ * Reads a window of the file.  Texts that are read in their order are done with the window before it: its
+ * place, which the processor has in its cache, is taken.
+ */
+static int fill(struct import_texts *t, struct window *window, uint64_t number, struct error *err)
+{
+        struct window *before = &t->windows[(number + N_WINDOWS - 1) % N_WINDOWS];
+        int r;
+
+        if (before->number == number) {
+                size_t place = before->place;
+
+                *before = (struct window){ .place = window->place };
+                window->place = place;
+        }
+        r = io_pread_full(t->fd, bytes_of(t, window), WINDOW_BYTES, number * WINDOW_BYTES, &window->n_bytes,
+                          err);
+        window->number = r == 0 ? number + 1 : 0;
+        return r < 0 ? error_prefix(err, r, "texts") : 0;
+}
+
 /* Bytes of the file from @at on: @ret_bytes is of at most @n_wanted, up to the end of a window. */
 static int look(struct import_texts *t, uint64_t at, size_t n_wanted, struct text_view *ret_bytes,
                 struct error *err)
@@ -161,26 +198,16 @@ static int look(struct import_texts *t, uint64_t at, size_t n_wanted, struct tex
         uint64_t number = at / WINDOW_BYTES;
         size_t inside = (size_t)(at % WINDOW_BYTES);
         struct window *window = &t->windows[number % N_WINDOWS];
-        uint8_t *bytes;
+        int r = t->bytes ? 0 : make_windows(t, err);
 
-        if (!t->bytes)
-                t->bytes = malloc(N_WINDOWS * WINDOW_BYTES);
-        if (!t->bytes)
-                return error_set(err, -ENOMEM, "no memory for texts");
-        bytes = t->bytes + number % N_WINDOWS * WINDOW_BYTES;
-        if (window->number != number + 1) {
-                int r = io_pread_full(t->fd, bytes, WINDOW_BYTES, number * WINDOW_BYTES, &window->n_bytes,
-                                      err);
-
-                window->number = r == 0 ? number + 1 : 0;
-                if (r < 0)
-                        return error_prefix(err, r, "texts");
-        }
+        if (r == 0 && window->number != number + 1)
+                r = fill(t, window, number, err);
+        if (r < 0)
+                return r;
         if (inside >= window->n_bytes)
                 return error_set(err, -EIO, "texts: the file ends too early");
-        *ret_bytes = (struct text_view){ (const char *)bytes + inside, n_wanted < window->n_bytes - inside
-                                                                               ? n_wanted
-                                                                               : window->n_bytes - inside };
+        n_wanted = n_wanted < window->n_bytes - inside ? n_wanted : window->n_bytes - inside;
+        *ret_bytes = (struct text_view){ (const char *)bytes_of(t, window) + inside, n_wanted };
         return 0;
 }
 
@@ -221,12 +248,13 @@ static bool is_in_window(const struct import_texts *t, uint64_t at, struct text_
         uint64_t number = at / WINDOW_BYTES;
         size_t inside = (size_t)(at % WINDOW_BYTES);
         const struct window *window = &t->windows[number % N_WINDOWS];
-        const uint8_t *bytes = t->bytes + number % N_WINDOWS * WINDOW_BYTES + inside;
+        const uint8_t *bytes;
         uint32_t length;
 
         /* A length is at a multiple of its bytes. */
         if (window->number != number + 1 || inside >= window->n_bytes)
                 return false;
+        bytes = bytes_of(t, window) + inside;
         memcpy(&length, bytes, LENGTH_BYTES);
         if (length > window->n_bytes - inside - LENGTH_BYTES)
                 return false;
