@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define WORD_BYTES_MAX ((size_t)256 << 10) /* a longer one is taken in parts */
+#define WORD_BYTES_MAX ((size_t)256 << 10) /* a longer one is passed over */
 
 void json_rows_init(struct json_rows *rows, struct import_source *source)
 {
@@ -84,6 +84,7 @@ static int peek(struct json_rows *rows, char also, char *ret_byte, struct error 
 /* ------------------------------------------------------------------ values */
 
 static const char too_long[] = "longer than 64 MiB";
+static const char long_word[] = "a word longer than 256 KiB";
 static const char no_value[] = "no JSON";
 
 /*
@@ -128,6 +129,7 @@ static bool ends_word(char c)
 /* Takes a number or a word, at least a byte of it.  Returns as take_scanned(). */
 static int take_word(struct json_rows *rows, struct text_view *ret_text, struct error *err)
 {
+        bool is_long = false;
         size_t n = 1;
 
         for (;;) {
@@ -140,16 +142,21 @@ static int take_word(struct json_rows *rows, struct text_view *ret_text, struct 
                                 continue;
                         *ret_text = (struct text_view){ word, n };
                         rows->at += n;
-                        return 1;
+                        return is_long ? 2 : 1;
                 }
                 if (n > WORD_BYTES_MAX) {
+                        is_long = true;
                         rows->at += n;
-                        return 2;
+                        n = 0;
                 }
                 forget(rows, rows->at);
                 r = read_more(rows, err);
-                if (r <= 0)
+                if (r < 0 || (r == 0 && !is_long))
                         return r;
+                if (r == 0) {
+                        rows->at = rows->window.n_bytes;
+                        return 2;
+                }
         }
 }
 
@@ -175,7 +182,7 @@ static int take_value(struct json_rows *rows, char first, struct json_row *ret_r
                 return r;
         p = json_pull_text(text);
         if (r == 2)
-                ret_row->bad = too_long;
+                ret_row->bad = is_scanned ? too_long : long_word;
         else if (first == '{' || first == '[')
                 *value = (struct json_value){ first == '{' ? JSON_OBJECT : JSON_ARRAY, text };
         else if (json_pull_next(&p, value) != 1)

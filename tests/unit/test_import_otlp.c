@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* import/otlp: spans of services and threads, their attributes, events, links; malformed rows */
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "import/otlp/import_otlp.h"
 #include "import/perfetto/import_pftrace.h"
@@ -112,6 +113,30 @@ START_LOOP_TEST(malformed_rows_are_counted, 0, sizeof(broken) / sizeof(broken[0]
         ck_assert_uint_eq(rows.n_malformed, 1);
         ck_assert_uint_eq(rows.first_malformed_at, 2);
         ck_assert_str_eq(rows.first_malformed_why, broken[_i].why);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
+/* However long it is, also where the file ends in it. */
+START_LOOP_TEST(a_long_word_is_one_malformed_row, 0, 2)
+{
+        const size_t n_bytes = (size_t)2 << 20;
+        struct byte_buffer text = { .data = NULL };
+
+        byte_buffer_add_format(&text, "%s", SPAN(IDS TIMES));
+        for (size_t i = 0; i < n_bytes; i++)
+                byte_buffer_add_u8(&text, 'x');
+        if (_i == 0)
+                byte_buffer_add_format(&text, "\n%s", SPAN(IDS TIMES));
+        byte_buffer_add_u8(&text, '\0');
+        ck_assert_int_eq(read_text((const char *)text.data), 0);
+        ck_assert_uint_eq(rows.n_spans, _i == 0 ? 2 : 1);
+        ck_assert_uint_eq(rows.n_malformed, 1);
+        ck_assert_uint_eq(rows.first_malformed_at, 2);
+        ck_assert_str_eq(rows.first_malformed_why, "a word longer than 256 KiB");
+        ck_assert_uint_eq(rows.n_left_out, 1); /* the name of the service */
+        ck_assert_uint_eq(rows.n_rows, rows.n_spans + 1);
+        byte_buffer_deinit(&text);
         fake_import_rows_deinit(&rows);
 }
 END_TEST
