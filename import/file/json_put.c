@@ -57,6 +57,64 @@ void json_put_double(struct byte_buffer *b, uint64_t bits)
                 byte_buffer_add(b, "null", 4);
 }
 
+static size_t count_digits(struct text_view text, size_t at)
+{
+        size_t n = 0;
+
+        while (at + n < text.n_bytes && text.bytes[at + n] >= '0' && text.bytes[at + n] <= '9')
+                n++;
+        return n;
+}
+
+/* -12.5e+3, without zeros before its digits. */
+static bool is_number(struct text_view text)
+{
+        size_t at = text.n_bytes > 0 && text.bytes[0] == '-', n = count_digits(text, at);
+
+        if (n == 0 || (n > 1 && text.bytes[at] == '0'))
+                return false;
+        at += n;
+        if (at < text.n_bytes && text.bytes[at] == '.') {
+                n = count_digits(text, at + 1);
+                if (n == 0)
+                        return false;
+                at += 1 + n;
+        }
+        if (at < text.n_bytes && (text.bytes[at] | 0x20) == 'e') {
+                at++;
+                at += at < text.n_bytes && (text.bytes[at] == '+' || text.bytes[at] == '-');
+                n = count_digits(text, at);
+                if (n == 0)
+                        return false;
+                at += n;
+        }
+        return at == text.n_bytes;
+}
+
+void json_put_number(struct byte_buffer *b, struct text_view number)
+{
+        if (is_number(number))
+                byte_buffer_add(b, number.bytes, number.n_bytes);
+        else
+                byte_buffer_add(b, "null", 4);
+}
+
+void json_put_base64(struct byte_buffer *b, struct text_view bytes, size_t n_bytes_max)
+{
+        static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        size_t n_bytes = bytes.n_bytes < n_bytes_max ? bytes.n_bytes : n_bytes_max;
+
+        for (size_t i = 0; i < n_bytes; i += 3) {
+                size_t n = n_bytes - i < 3 ? n_bytes - i : 3;
+                uint32_t three = 0;
+
+                for (size_t j = 0; j < 3; j++)
+                        three = three << 8 | (j < n ? (unsigned char)bytes.bytes[i + j] : 0);
+                for (size_t j = 0; j < 4; j++)
+                        byte_buffer_add_u8(b, j <= n ? (uint8_t)digits[three >> (18 - 6 * j) & 63] : '=');
+        }
+}
+
 void json_put_hex(struct byte_buffer *b, uint64_t number)
 {
         static const char digits[] = "0123456789abcdef";

@@ -23,6 +23,12 @@ void json_put_escaped(struct byte_buffer *b, struct text_view text, size_t n_byt
 /* The double of these bits; null if it is not finite. */
 void json_put_double(struct byte_buffer *b, uint64_t bits);
 
+/* The number as it is, if it is one of JSON; else null. */
+void json_put_number(struct byte_buffer *b, struct text_view number);
+
+/* Bytes in base64, without quotes; at most @n_bytes_max of them. */
+void json_put_base64(struct byte_buffer *b, struct text_view bytes, size_t n_bytes_max);
+
 /* 16 digits, without quotes. */
 void json_put_hex(struct byte_buffer *b, uint64_t number);
 

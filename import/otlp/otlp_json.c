@@ -152,6 +152,14 @@ static void put_values(struct byte_buffer *b, struct json_value container, bool 
         byte_buffer_add_u8(b, is_map ? '}' : ']');
 }
 
+/* The form that JSON has of bytes, which says so in a trace as well. */
+static void put_bytes(struct byte_buffer *b, struct text_view base64)
+{
+        byte_buffer_add(b, "{\"base64\":", 10);
+        json_put_escaped(b, base64, OTLP_TEXT_BYTES_MAX);
+        byte_buffer_add_u8(b, '}');
+}
+
 /* {"stringValue":"x"} as "x". */
 static void put_value(struct byte_buffer *b, struct json_value value, unsigned depth)
 {
@@ -166,12 +174,15 @@ static void put_value(struct byte_buffer *b, struct json_value value, unsigned d
                 put_values(b, inner, key.bytes[0] == 'k', depth + 1);
         else if (text_view_is(key, "intValue") && json_pull_decimal(inner.text, 0, &number))
                 byte_buffer_add_format(b, "%" PRId64, number);
+        else if (text_view_is(key, "bytesValue") && inner.kind == JSON_STRING)
+                put_bytes(b, inner.text);
+        else if (text_view_is(key, "doubleValue") || inner.kind == JSON_NUMBER)
+                json_put_number(b, inner.text.n_bytes < OTLP_TEXT_BYTES_MAX ? inner.text
+                                                                            : (struct text_view){ "", 0 });
         else if (inner.kind == JSON_STRING)
                 json_put_escaped(b, inner.text, OTLP_TEXT_BYTES_MAX);
-        else if (inner.kind == JSON_NUMBER || text_view_is(inner.text, "true") ||
-                 text_view_is(inner.text, "false"))
-                byte_buffer_add(b, inner.text.bytes,
-                                inner.text.n_bytes < OTLP_TEXT_BYTES_MAX ? inner.text.n_bytes : 0);
+        else if (text_view_is(inner.text, "true") || text_view_is(inner.text, "false"))
+                byte_buffer_add(b, inner.text.bytes, inner.text.n_bytes);
         else
                 byte_buffer_add(b, "null", 4);
 }

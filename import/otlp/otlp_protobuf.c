@@ -131,8 +131,12 @@ static void put_value(struct byte_buffer *b, struct text_view value, unsigned de
         }
         switch (field.number) {
         case VALUE_STRING:
-        case VALUE_BYTES:
                 json_put_string(b, field.bytes, OTLP_TEXT_BYTES_MAX);
+                break;
+        case VALUE_BYTES:
+                byte_buffer_add(b, "{\"base64\":\"", 11);
+                json_put_base64(b, field.bytes, OTLP_TEXT_BYTES_MAX);
+                byte_buffer_add(b, "\"}", 2);
                 break;
         case VALUE_BOOL:
                 byte_buffer_add_format(b, "%s", field.value ? "true" : "false");

@@ -670,16 +670,22 @@ int fake_import_rows_read_path(struct import_rows *rows, const struct fake_impor
         return r;
 }
 
-int fake_import_rows_read_text(struct import_rows *rows, const struct fake_import_reader *reader,
-                               const char *text, struct error *err)
+int fake_import_rows_read_bytes(struct import_rows *rows, const struct fake_import_reader *reader,
+                                const void *bytes, size_t n_bytes, struct error *err)
 {
         int fd = memfd_create("text", MFD_CLOEXEC), r;
         char path[64];
 
         ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+        ck_assert_int_eq(write(fd, bytes, n_bytes), (ssize_t)n_bytes);
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         r = fake_import_rows_read_path(rows, reader, path, err);
         ck_assert_int_eq(close(fd), 0);
         return r;
+}
+
+int fake_import_rows_read_text(struct import_rows *rows, const struct fake_import_reader *reader,
+                               const char *text, struct error *err)
+{
+        return fake_import_rows_read_bytes(rows, reader, text, strlen(text), err);
 }

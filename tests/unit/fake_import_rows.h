@@ -104,9 +104,11 @@ struct fake_import_reader {
         int (*read)(struct import_source *source, struct import_rows *rows, struct error *err);
 };
 
-/* Read a file, or a text, into rows that they initialise.  Return what the reader does; -EINVAL: not its. */
+/* Read a file, bytes or a text into rows that they initialise.  Return as the reader; -EINVAL: not its. */
 int fake_import_rows_read_path(struct import_rows *rows, const struct fake_import_reader *reader,
                                const char *path, struct error *err);
+int fake_import_rows_read_bytes(struct import_rows *rows, const struct fake_import_reader *reader,
+                                const void *bytes, size_t n_bytes, struct error *err);
 int fake_import_rows_read_text(struct import_rows *rows, const struct fake_import_reader *reader,
                                const char *text, struct error *err);
 

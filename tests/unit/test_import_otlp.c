@@ -173,6 +173,79 @@ START_TEST(large_attributes_are_bounded)
 }
 END_TEST
 
+static const struct {
+        const char *value, *text;
+} values[] = {
+        { "{\"doubleValue\":0.5}", "{\"v\":0.5}" },
+        { "{\"doubleValue\":-1.25e+300}", "{\"v\":-1.25e+300}" },
+        { "{\"doubleValue\":\"7.5\"}", "{\"v\":7.5}" },
+        { "{\"doubleValue\":\"NaN\"}", "{\"v\":null}" },
+        { "{\"doubleValue\":1.2.3}", "{\"v\":null}" },
+        { "{\"doubleValue\":12\\u}", "{\"v\":null}" },
+        { "{\"doubleValue\":1e}", "{\"v\":null}" },
+        { "{\"doubleValue\":01}", "{\"v\":null}" },
+        { "{\"doubleValue\":-}", "{\"v\":null}" },
+        { "{\"intValue\":99999999999999999999}", "{\"v\":99999999999999999999}" },
+        { "{\"bytesValue\":\"AAH+/w==\"}", "{\"v\":{\"base64\":\"AAH+/w==\"}}" },
+        { "{\"arrayValue\":{\"values\":[{\"bytesValue\":\"AA==\"}]}}", "{\"v\":[{\"base64\":\"AA==\"}]}" },
+        { "{\"bytesValue\":5}", "{\"v\":5}" },
+};
+
+/* A text is JSON whatever the file has in the place of a value, and says what the value is. */
+START_LOOP_TEST(values_are_checked, 0, sizeof(values) / sizeof(values[0]))
+{
+        char text[1024], expected[128];
+
+        (void)snprintf(text, sizeof(text), SPAN(IDS TIMES ",\"attributes\":[{\"key\":\"v\",\"value\":%s}]"),
+                       values[_i].value);
+        ck_assert_int_eq(read_text(text), 0);
+        ck_assert_uint_eq(rows.n_spans, 1);
+        (void)snprintf(expected, sizeof(expected), "\"attributes\":%s}", values[_i].text);
+        ck_assert_ptr_nonnull(strstr(fake_import_rows_text(&rows, rows.spans[0].text), expected));
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
+/* A message of protobuf, field by field; each is shorter than 128 bytes. */
+static void wrap(struct byte_buffer *b, uint8_t tag)
+{
+        struct byte_buffer whole = { .data = NULL };
+
+        byte_buffer_add_u8(&whole, tag);
+        byte_buffer_add_u8(&whole, (uint8_t)b->used_bytes);
+        byte_buffer_add(&whole, b->data, b->used_bytes);
+        byte_buffer_deinit(b);
+        *b = whole;
+}
+
+START_TEST(bytes_of_protobuf_are_said)
+{
+        static const char before[] =
+                "\x0a\x10TTTTTTTTTTTTTTTT\x12\x08SSSSSSSS\x39\5\0\0\0\0\0\0\0\x41\7\0\0\0\0\0\0";
+        struct byte_buffer b = { .data = NULL }, span = { .data = NULL };
+
+        byte_buffer_add(&b, "\0\1\xfe\xff", 4);
+        wrap(&b, 7 << 3 | 2); /* the value */
+        wrap(&b, 2 << 3 | 2);
+        byte_buffer_add(&span, "\x0a\1v", 3); /* its key */
+        byte_buffer_add(&span, b.data, b.used_bytes);
+        wrap(&span, 9 << 3 | 2);
+        byte_buffer_clear(&b);
+        byte_buffer_add(&b, before, sizeof(before));
+        byte_buffer_add(&b, span.data, span.used_bytes);
+        wrap(&b, 2 << 3 | 2); /* the span, its scope and its resource */
+        wrap(&b, 2 << 3 | 2);
+        wrap(&b, 1 << 3 | 2);
+        ck_assert_int_eq(fake_import_rows_read_bytes(&rows, &reader, b.data, b.used_bytes, &err), 0);
+        ck_assert_uint_eq(rows.n_spans, 1);
+        ck_assert_ptr_nonnull(strstr(fake_import_rows_text(&rows, rows.spans[0].text),
+                                     "\"attributes\":{\"v\":{\"base64\":\"AAH+/w==\"}}}"));
+        byte_buffer_deinit(&b);
+        byte_buffer_deinit(&span);
+        fake_import_rows_deinit(&rows);
+}
+END_TEST
+
 #define RESOURCE(service, host, id)                                                                    \
         "{\"resourceSpans\":[{\"resource\":{\"attributes\":["                                          \
         "{\"key\":\"process.pid\",\"value\":{\"intValue\":1}},"                                        \
