@@ -9,7 +9,7 @@ const { pageScript } = require('./make_page.js');
 function pageScope() {
         const scope = vm.createContext({ console, URLSearchParams, TextDecoder, URL, matchMedia: () => ({ matches: false }),
                 location: { hash: '' }, addEventListener: () => {}, history: { pushState() {}, replaceState() {} },
-                document: { documentElement: { dataset: {} }, getElementById: () => null } });
+                document: { hidden: true, documentElement: { dataset: {} }, getElementById: () => null } });
         vm.runInContext(pageScript(false), scope, { filename: 'page.js' });
         return (expression, options) => vm.runInContext(expression, scope, options);
 }

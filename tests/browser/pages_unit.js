@@ -465,6 +465,33 @@ test('the cache stands in with what is nearest, keeps the widest, and asks for n
         await new Promise((resolve) => setImmediate(resolve));
         const [n, from, to, bucketLog2] = asked[asked.length - 1];
         assert.ok(n * (2 * (to - from) / Math.pow(2, bucketLog2) + 2) <= 200000, n + ' lanes at once');
+        cache.need(Array.from({ length: 3000 }, (_, i) => i + 5000), 0, 8, 0);
+        await new Promise((resolve) => setImmediate(resolve));
+        assert.strictEqual(asked[asked.length - 1][0], 1000, 'the server takes no more ids in a request');
+});
+
+test('a reply that has all of what is wanted by then is the only one, and what waits for the picture goes on then', async () => {
+        const asked = [];
+        const cache = inPages(`(asked) => new LaneCache({ lanes: async (ids, from, to, bucketLog2) => {
+                asked.push([...ids]);
+                return new Map(ids.map((id) => [id, { ...emptySpanItems(bucketLog2), bucketLog2 }]));
+        } }, 1e9, () => {}, (error) => { throw error; })`)(asked);
+        let isPainted = false;
+        const rest = () => new Promise((resolve) => setImmediate(resolve));
+
+        cache.painted.then(() => { isPainted = true; });
+        cache.need([1, 2], 0, 1e9, 20);
+        cache.need([1, 2], 0, 1e9, 20); // drawn again before the reply
+        await rest();
+        assert.deepStrictEqual(plain(asked), [[1, 2]]);
+        assert.strictEqual(isPainted, false);
+        cache.need([1, 2], 0, 1e9, 20);
+        await rest();
+        assert.strictEqual(isPainted, true);
+        cache.need([1, 2], 0, 1e8, 16);
+        cache.need([2, 3], 0, 1e8, 16);
+        await rest();
+        assert.deepStrictEqual(plain(asked.slice(1)), [[1, 2], [3]], 'of the next view, what it lacks');
 });
 
 test('jumps to one place are one arrow, short ones next to the code, and arrows of one lane never meet', () => {

@@ -133,3 +133,8 @@ export function isTextField(target) {
         }
         return target.isContentEditable || target.tagName === 'TEXTAREA' || target.tagName === 'SELECT';
 }
+
+/** Resolves when what was changed is drawn; a page in the background, which draws nothing, is not waited for. */
+export function nextFrame() {
+        return document.hidden ? Promise.resolve() : new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}

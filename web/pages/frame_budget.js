@@ -26,10 +26,15 @@ export function frameSetOf(title) {
 }
 
 export class FrameBudgets {
-        /** @param {Viewer} viewer @param {() => void} onChange  budgets have come */
-        constructor(viewer, onChange) {
+        /**
+         * @param {Viewer} viewer
+         * @param {() => void} onChange  budgets have come
+         * @param {Promise<void>} [ready]  nothing is asked before that
+         */
+        constructor(viewer, onChange, ready) {
                 this.viewer = viewer;
                 this.onChange = onChange;
+                this.ready = ready;
                 /** @type {Map<string, number>} twice the median, by set */
                 this.usual = new Map();
                 this.isAsked = false;
@@ -52,6 +57,7 @@ export class FrameBudgets {
 
         async ask() {
                 this.isAsked = true;
+                await this.ready;
                 try {
                         this.take(await this.viewer.source.answer('frames', {}, {}));
                 } catch (_) {

@@ -10,6 +10,7 @@
  * covers it, until the reply comes.
  */
 
+import { nextFrame } from './dom.js';
 import { faultOfItems } from './model_checks.js';
 
 /**
@@ -21,6 +22,8 @@ import { faultOfItems } from './model_checks.js';
 const LANE_CACHE_BUCKETS = 4;
 /* The server refuses more items in a reply; a lane has at most two for each bucket. */
 const LANE_CACHE_ITEMS_A_REPLY = 190000;
+/* Nor does it take more ids in a request. */
+const LANE_CACHE_LANES_A_REQUEST = 1000;
 
 /** @typedef {{ from: number, to: number, bucketLog2: number, items: LaneItems, used: number, isOld?: boolean,
  *             fault?: string }} LaneWindow  `fault`: what is wrong with the items */
@@ -51,6 +54,11 @@ export class LaneCache {
                 /** @type {{ ids: number[], from: number, to: number, bucketLog2: number }|null} */
                 this.wanted = null;
                 this.clock = 0;
+                this.isPainted = false;
+                /** @type {() => void} */
+                this.onPainted = () => {};
+                /** Resolves when a view that has all of its items is painted: what takes the processors for long is asked then. */
+                this.painted = /** @type {Promise<void>} */ (new Promise((resolve) => { this.onPainted = resolve; }));
         }
 
         /** The index has grown since these items arrived. */
@@ -127,18 +135,30 @@ export class LaneCache {
                 const lacking = to <= 0 || from >= this.duration_ns ? [] : ids.filter((id) => !this.has(id, from, to, bucketLog2));
 
                 this.wanted = lacking.length === 0 ? null : { ids: lacking, from, to, bucketLog2 };
+                if (!this.isPainted && !this.wanted && !this.isFetching) {
+                        this.isPainted = true;
+                        nextFrame().then(this.onPainted);
+                }
                 this.fetch();
         }
 
         async fetch() {
                 if (this.isFetching || !this.wanted)
                         return;
-                const { ids, from, to, bucketLog2 } = this.wanted;
+                const { from, to, bucketLog2 } = this.wanted;
+                /* The reply that came meanwhile may have all of it. */
+                const ids = this.wanted.ids.filter((id) => !this.has(id, from, to, bucketLog2));
+
+                if (ids.length === 0) {
+                        this.wanted = null;
+                        return;
+                }
                 const q = Math.pow(2, bucketLog2);
                 const around = (to - from) * 0.75;
                 const first = Math.max(0, Math.floor((from - around) / q) * q);
                 const last = Math.min(Math.ceil(this.duration_ns / q + 1) * q, Math.ceil((to + around) / q) * q);
-                const part = ids.slice(0, Math.max(1, Math.floor(LANE_CACHE_ITEMS_A_REPLY / (2 * (last - first) / q + 2))));
+                const nFitting = Math.floor(LANE_CACHE_ITEMS_A_REPLY / (2 * (last - first) / q + 2));
+                const part = ids.slice(0, Math.max(1, Math.min(LANE_CACHE_LANES_A_REQUEST, nFitting)));
 
                 this.wanted = null;
                 this.isFetching = true;
@@ -156,6 +176,7 @@ export class LaneCache {
                         this.onItems();
                 } catch (error) {
                         this.isFetching = false;
+                        this.onPainted();
                         this.onFailure(error);
                 }
                 this.fetch();

@@ -92,8 +92,8 @@ export class TimelineScreen {
                 this.askedFor = '';
                 /** Counts choices: an item that was looked for is not chosen once another one is, or is looked for. */
                 this.turn = 0;
-                this.budgets = new FrameBudgets(viewer, () => this.draw());
-                this.causes = new TimelineCauses(viewer, () => this.draw());
+                this.budgets = new FrameBudgets(viewer, () => this.draw(), this.cache.painted);
+                this.causes = new TimelineCauses(viewer, () => this.draw(), this.cache.painted);
                 this.overview = new TimelineOverview(viewer, this.cache, this.budgets, (from, to) => this.showRange(from, to));
                 this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { class: 'timeline-canvas', tabindex: '0',
                         role: 'application', 'aria-label': 'timeline: arrows choose an item, Enter opens it, ' +
@@ -133,7 +133,7 @@ export class TimelineScreen {
                            this.notes.button, this.save.button, this.part,
                            el('span', { class: 'timeline-order' }, this.tracks.element, this.zonePaint.element), this.arrows.note,
                            this.note),
-                        answerLine(viewer), legendLine(viewer), this.notes.list,
+                        answerLine(viewer, this.cache.painted), legendLine(viewer), this.notes.list,
                         el('div', { class: 'timeline-body' }, el('div', { class: 'timeline-main' }, this.overview.element, this.scroll),
                            this.panel.element), this.tip);
                 this.touch = new TimelineTouch(this);

@@ -2,7 +2,7 @@
 // Where the page begins: finds the source of the data, waits until there is a model, and builds the page.
 
 import { showTheme } from './colors.js';
-import { el, fill } from './dom.js';
+import { el, fill, nextFrame } from './dom.js';
 import { Shell } from './shell.js';
 import { FileSource } from './source_file.js';
 import { ServerSource } from './source_server.js';
@@ -20,11 +20,6 @@ const LIVE_QUIET_MS = 1000;
 
 /** The server may fail to answer this often in a row: at the end of a recording another server takes its place. */
 const LIVE_MISSES_MAX = 10;
-
-/** Resolves when what was changed is drawn; a page in the background, which draws nothing, is not waited for. */
-function nextFrame() {
-        return document.hidden ? Promise.resolve() : new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-}
 
 /**
  * Updates the page while the trace is being written; after that the page begins anew, with the names that the
@@ -64,8 +59,8 @@ async function startPage() {
         const source = document.getElementById('data-model') ? new FileSource() : new ServerSource();
         showTheme('system');
         try {
-                await source.readKept();
-                const viewer = new Viewer(source, await source.model());
+                const [model] = await Promise.all([source.model(), source.readKept()]);
+                const viewer = new Viewer(source, model);
                 const shell = new Shell(viewer, page);
                 shell.build();
                 Object.assign(globalThis, { hyprofViewer: viewer, hyprofShell: shell });

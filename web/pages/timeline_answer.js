@@ -11,14 +11,15 @@ import { el } from './dom.js';
 
 /** @typedef {import('./viewer.js').Viewer} Viewer */
 
-/** @param {Viewer} viewer */
-export function answerLine(viewer) {
+/** @param {Viewer} viewer @param {Promise<void>} ready  nothing is asked before that */
+export function answerLine(viewer, ready) {
         const line = el('p', { class: 'timeline-answer', hidden: true });
         let isAsked = false;
         const ask = async () => {
                 if (isAsked || viewer.model.isLive || viewer.model.progress < 1)
                         return;
                 isAsked = true;
+                await ready;
                 const { answer } = await viewer.source.answer('overview', {}).catch(() => ({ answer: '' }));
 
                 line.textContent = line.title = answer || '';

@@ -30,9 +30,10 @@ const LIVE_PAUSE_MS = 2000;
 const LIVE_PAUSE_TIMES = 10;
 
 export class TimelineCauses {
-        /** @param {Viewer} viewer @param {() => void} onAnswer */
-        constructor(viewer, onAnswer) {
+        /** @param {Viewer} viewer @param {() => void} onAnswer @param {Promise<void>} [ready]  nothing is asked before that */
+        constructor(viewer, onAnswer, ready) {
                 this.viewer = viewer;
+                this.ready = ready;
                 this.onAnswer = onAnswer;
                 /** The steps of the whole recording. @type {CausePart|null} */
                 this.whole = null;
@@ -140,6 +141,7 @@ export class TimelineCauses {
          */
         async ask(range) {
                 this.isAsking = true;
+                await this.ready;
                 try {
                         const answer = await this.viewer.source.answer('idle', { ...range, histogram: true });
                         const steps = causeStepsOf(answer);
