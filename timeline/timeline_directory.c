@@ -138,6 +138,21 @@ static void put_launches(const struct timeline_index *t, struct byte_buffer *out
         }
 }
 
+static void put_counts(const struct timeline_index *t, struct byte_buffer *out)
+{
+        for (size_t kind = 0; kind < TIMELINE_LANE_KIND_COUNT; kind++) {
+                const struct timeline_counts *counts = &t->counts[kind];
+                size_t n = counts->is_known ? counts->n : 0;
+
+                while (n > 0 && counts->by_what[n - 1] == 0)
+                        n--;
+                byte_buffer_add_u8(out, counts->is_known);
+                byte_buffer_add_u32(out, (uint32_t)n);
+                for (size_t i = 0; i < n; i++)
+                        byte_buffer_add_u64(out, counts->by_what[i]);
+        }
+}
+
 static int encode_directory(struct timeline_index *t, struct byte_buffer *out, struct error *err)
 {
         int r = 0;
@@ -151,6 +166,7 @@ static int encode_directory(struct timeline_index *t, struct byte_buffer *out, s
         put_strings(&t->zone_texts, out);
         byte_buffer_add_u64(out, t->n_texts_left_out);
         put_launches(t, out);
+        put_counts(t, out);
         byte_buffer_add_u32(out, t->n_lanes);
         for (uint32_t i = 0; i < t->n_lanes && r == 0; i++)
                 r = put_lane(t, t->lanes[i], out, err);
@@ -353,6 +369,26 @@ static int decode_launches(struct timeline_index *t, struct byte_reader *in)
         return in->short_read ? -EBADMSG : timeline_launches_sort(t);
 }
 
+static int decode_counts(struct timeline_index *t, struct byte_reader *in)
+{
+        int r = 0;
+
+        for (size_t kind = 0; kind < TIMELINE_LANE_KIND_COUNT && r == 0; kind++) {
+                struct timeline_counts *counts = &t->counts[kind];
+                uint32_t n;
+
+                counts->is_known = bytes_u8(in) != 0;
+                n = bytes_u32(in);
+                if (in->short_read || n > in->left / sizeof(uint64_t))
+                        return -EBADMSG;
+                if (n > 0)
+                        r = timeline_counts_reserve(counts, n - 1);
+                for (uint32_t i = 0; i < n && r == 0; i++)
+                        counts->by_what[i] = bytes_u64(in);
+        }
+        return r == -EOVERFLOW ? -EBADMSG : r;
+}
+
 static int decode_lane(struct timeline_index *t, struct byte_reader *in)
 {
         uint32_t kind = bytes_u32(in), track = bytes_u32(in), depth = bytes_u32(in), n_roots = bytes_u32(in);
@@ -397,6 +433,8 @@ static int decode_directory(struct timeline_index *t, const uint8_t *bytes, size
         t->n_texts_left_out = bytes_u64(&in);
         if (r == 0)
                 r = decode_launches(t, &in);
+        if (r == 0)
+                r = decode_counts(t, &in);
         if (r < 0)
                 return r;
         n_lanes = bytes_u32(&in);

@@ -18,7 +18,7 @@
 struct error;
 struct timeline_index;
 
-#define TIMELINE_VERSION 9
+#define TIMELINE_VERSION 10
 
 /* Which trace an index was made from.  No padding: kept and compared as numbers. */
 struct timeline_identity {

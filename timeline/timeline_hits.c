@@ -218,6 +218,19 @@ int timeline_hits_place(struct timeline_index *t, const struct timeline_wanted *
         return r < 0 ? r : 0;
 }
 
+/* The hits in all lanes of a kind, whose numbers are known. */
+static void count_known(const struct timeline_counts *known, const struct timeline_wanted *wanted,
+                        uint64_t *by_what, uint64_t *n)
+{
+        for (uint32_t i = 0; i < wanted->n && (uint64_t)wanted->first + i < known->n; i++) {
+                if (!timeline_wanted_has(wanted, wanted->first + i))
+                        continue;
+                *n += known->by_what[wanted->first + i];
+                if (by_what)
+                        by_what[i] += known->by_what[wanted->first + i];
+        }
+}
+
 int timeline_hits_count(struct timeline_index *t, const struct timeline_wanted *wanted, uint64_t at_ns,
                         struct timeline_hit_counts *counts, struct error *err)
 {
@@ -225,14 +238,22 @@ int timeline_hits_count(struct timeline_index *t, const struct timeline_wanted *
         int r = 0;
 
         counts->n = counts->n_before = 0;
+        for (size_t kind = 0; kind < TIMELINE_LANE_KIND_COUNT; kind++)
+                if (t->counts[kind].is_known)
+                        count_known(&t->counts[kind], &wanted[kind],
+                                    counts->by_what ? counts->by_what[kind] : NULL, &counts->n);
         for (uint32_t id = 0; id < t->n_lanes && r == 0; id++) {
                 struct hit_visit v = { .low = 0, .high = at, .err = err };
+                bool is_known;
 
                 if (!begin_visit(t, wanted, id, &v))
                         continue;
-                v.by_what = counts->by_what ? counts->by_what[v.lane->kind] : NULL;
+                is_known = t->counts[v.lane->kind].is_known;
+                v.by_what = counts->by_what && !is_known ? counts->by_what[v.lane->kind] : NULL;
                 r = visit_hits(&v);
                 counts->n_before += v.n;
+                if (is_known)
+                        continue;
                 v.low = at;
                 v.high = UINT64_MAX;
                 if (r == 0)

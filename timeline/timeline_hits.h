@@ -45,7 +45,8 @@ struct timeline_hit_counts {
 };
 
 /*
- * timeline_hits_count() - reads all pages that may have a hit
+ * timeline_hits_count() - reads all pages before at_ns that may have a hit
+ * The index knows how often a name occurs in all; where it does not, all pages are read.
  * Returns 0 or as timeline_query_view().
  */
 int timeline_hits_count(struct timeline_index *t, const struct timeline_wanted *wanted, uint64_t at_ns,

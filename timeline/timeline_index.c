@@ -18,6 +18,13 @@
 #define OPEN_BYTES_HARD    (UINT64_C(224) << 20)
 #define LEVELS_BEFORE_HARD 12
 
+#define WHATS_COUNTED_MAX (UINT32_C(1) << 24)
+
+/* Their `what` is the number of a name, counted from 0 or 1. */
+static const enum timeline_lane_kind counted_kinds[] = { TIMELINE_LANE_ZONES, TIMELINE_LANE_DEVICE,
+                                                         TIMELINE_LANE_GHOSTS, TIMELINE_LANE_MESSAGES,
+                                                         TIMELINE_LANE_TEXTS };
+
 #define MESSAGES_MAX       (UINT32_C(1) << 20)
 #define MESSAGES_BYTES_MAX (UINT32_C(64) << 20)
 
@@ -55,6 +62,8 @@ int timeline_index_init(struct timeline_index *t, int fd, uint64_t start_ns, uin
         t->messages.items_bytes_max = MESSAGES_BYTES_MAX;
         intern_init(&t->zone_texts, 0, MESSAGES_MAX);
         t->zone_texts.items_bytes_max = MESSAGES_BYTES_MAX;
+        for (size_t i = 0; i < sizeof(counted_kinds) / sizeof(counted_kinds[0]); i++)
+                t->counts[counted_kinds[i]].is_known = true;
         return timeline_pages_init(&t->pages, fd, TIMELINE_HEAD_BYTES);
 }
 
@@ -66,6 +75,8 @@ void timeline_index_deinit(struct timeline_index *t)
         free(t->tracks);
         free(t->launches);
         free(t->launches_by_device);
+        for (size_t i = 0; i < TIMELINE_LANE_KIND_COUNT; i++)
+                free(t->counts[i].by_what);
         byte_buffer_deinit(&t->texts);
         intern_deinit(&t->keys);
         intern_deinit(&t->messages);
@@ -229,12 +240,45 @@ uint64_t timeline_index_time(const struct timeline_index *t, uint64_t raw_ns)
         return to_units(t, raw_ns) << t->unit_log2;
 }
 
+int timeline_counts_reserve(struct timeline_counts *counts, uint32_t what)
+{
+        size_t n = 64;
+        uint64_t *larger;
+
+        if (what < counts->n)
+                return 0;
+        if (what >= WHATS_COUNTED_MAX)
+                return -EOVERFLOW;
+        while (n <= what)
+                n *= 2;
+        larger = realloc(counts->by_what, n * sizeof(*larger));
+        if (!larger)
+                return -ENOMEM;
+        memset(larger + counts->n, 0, (n - counts->n) * sizeof(*larger));
+        counts->by_what = larger;
+        counts->n = n;
+        return 0;
+}
+
+static int count_what(struct timeline_counts *counts, uint32_t what)
+{
+        int r = counts->is_known ? timeline_counts_reserve(counts, what) : -EOVERFLOW;
+
+        if (r == 0)
+                counts->by_what[what]++;
+        else if (r == -EOVERFLOW)
+                counts->is_known = false;
+        return r == -ENOMEM ? r : 0;
+}
+
 int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struct timeline_raw_span *span,
                             struct error *err)
 {
         int r = timeline_lane_add(&t->pages, t->lanes[lane], to_units(t, span->begin_ns),
                                   to_units(t, span->end_ns), span->what, err);
 
+        if (r == 0 && count_what(&t->counts[t->lanes[lane]->kind], span->what) < 0)
+                r = error_set(err, -ENOMEM, "the index of the time line: out of memory");
         return r == 0 && t->pages.open_bytes > t->open_bytes_max ? flush_lanes(t, err) : r;
 }
 

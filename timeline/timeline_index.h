@@ -133,6 +133,13 @@ struct timeline_track_key {
         uint32_t number;
 };
 
+/* How many spans of a kind of lane have each `what`, where that is the number of a name. */
+struct timeline_counts {
+        uint64_t *by_what; /* heap */
+        size_t n;
+        bool is_known; /* false also after a `what` that is too large to be a name */
+};
+
 struct timeline_index {
         struct timeline_pages pages;
         uint64_t start_ns, duration_ns; /* of the recording: CLOCK_MONOTONIC_RAW, and its length */
@@ -154,6 +161,7 @@ struct timeline_index {
         size_t launches_capacity;
         uint32_t n_launches;
         uint64_t n_launches_left_out; /* keys and zones beyond a limit */
+        struct timeline_counts counts[TIMELINE_LANE_KIND_COUNT];
 };
 
 /*
@@ -191,6 +199,9 @@ int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struc
  */
 int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t raw_ns, double value,
                              struct error *err);
+
+/* Makes room for counts of a kind up to @what.  Returns 0, -ENOMEM, -EOVERFLOW (no number of a name). */
+int timeline_counts_reserve(struct timeline_counts *counts, uint32_t what);
 
 /* Gives the text of a message a number, for `what`; 0 if there is no room for more.  Returns 0 or -ENOMEM. */
 int timeline_index_add_message(struct timeline_index *t, struct text_view text, uint32_t *ret_what);

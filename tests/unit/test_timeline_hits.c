@@ -7,11 +7,13 @@
 #include "base/io.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
+#include "timeline/timeline_directory.h"
 #include "timeline/timeline_hits.h"
 #include "timeline/timeline_index.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define N_LANES 5
 #define N_NAMES 70
@@ -128,6 +130,58 @@ static void check_counts(struct timeline_index *t, const struct timeline_wanted 
         ck_assert_mem_eq(by_name, expected, sizeof(by_name));
 }
 
+/* A saved index knows the counts as well: no page is read for those of all.  Without them, pages are read. */
+static void check_saved(struct timeline_index *t, const struct timeline_wanted *wanted,
+                        const struct plain_hits *all)
+{
+        struct timeline_identity identity = { .device = 1 };
+        struct timeline_index saved;
+        uint64_t n_read;
+
+        ck_assert_int_eq(timeline_directory_save(t, &identity, NULL), 0);
+        ck_assert_int_eq(timeline_directory_open(&saved, dup(t->pages.fd), NULL, NULL), 0);
+        check_counts(&saved, wanted, all, 0);
+        ck_assert_uint_eq(saved.pages.n_read, 0);
+        check_counts(&saved, wanted, all, all->n > 0 ? all->hits[all->n / 2].begin : 5);
+        saved.counts[TIMELINE_LANE_ZONES].is_known = false;
+        n_read = saved.pages.n_read;
+        check_counts(&saved, wanted, all, 0);
+        ck_assert(all->n < 1000 || saved.pages.n_read > n_read);
+        timeline_index_deinit(&saved);
+}
+
+/* A number that is none of a name: that kind is counted by its pages, here and in a saved index. */
+START_TEST(numbers_of_no_name_are_not_counted_ahead)
+{
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_THREAD, .owner = 1 };
+        const struct timeline_raw_span spans[] = { { 1000, 1010, 3 }, { 1020, 1030, UINT32_MAX } };
+        uint64_t bit = 1;
+        struct timeline_wanted wanted[TIMELINE_LANE_KIND_COUNT] = { { .n = 0 } };
+        struct timeline_hit_counts counts = { .by_what = NULL };
+        struct timeline_identity identity = { .device = 1 };
+        struct timeline_index t, saved;
+        int fd = io_open_unnamed(NULL);
+
+        ck_assert_int_eq(timeline_index_init(&t, fd, 1000, 0), 0);
+        ck_assert_int_eq(
+                timeline_index_lane(&t, (uint32_t)timeline_index_track(&t, &key), TIMELINE_LANE_ZONES, 0), 0);
+        for (size_t i = 0; i < 2; i++)
+                ck_assert_int_eq(timeline_index_add_span(&t, 0, &spans[i], NULL), 0);
+        ck_assert_int_eq(timeline_directory_save(&t, &identity, NULL), 0);
+        ck_assert_int_eq(timeline_directory_open(&saved, dup(fd), NULL, NULL), 0);
+        for (uint32_t what = 3; what != 0; what = what == 3 ? UINT32_MAX : 0) {
+                wanted[TIMELINE_LANE_ZONES] = (struct timeline_wanted){ &bit, what, 1,
+                                                                        timeline_ref_bit(what) };
+                ck_assert_int_eq(timeline_hits_count(&t, wanted, 0, &counts, NULL), 0);
+                ck_assert_uint_eq(counts.n, 1);
+                ck_assert_int_eq(timeline_hits_count(&saved, wanted, 0, &counts, NULL), 0);
+                ck_assert_uint_eq(counts.n, 1);
+        }
+        timeline_index_deinit(&saved);
+        timeline_index_deinit(&t);
+}
+END_TEST
+
 /* The place of each hit, as if it had been found by its name alone. */
 static void check_places(struct timeline_index *t, const struct timeline_wanted *wanted,
                          const struct plain_hits *all)
@@ -169,6 +223,7 @@ START_LOOP_TEST(steps_meet_each_hit_once_in_order, 0, 12)
         check_steps(&t, wanted, &all, 0);
         check_steps(&t, wanted, &all, all.n / 2);
         check_counts(&t, wanted, &all, all.n > 0 ? all.hits[all.n / 3].begin : 5);
+        check_saved(&t, wanted, &all);
         check_places(&t, wanted, &all);
         free(all.hits);
         timeline_index_deinit(&t);

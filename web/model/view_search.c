@@ -308,7 +308,8 @@ static int add_counts(struct view_content *c, const struct search_lanes *lanes, 
                 return r;
         (void)json_object_set_new(reply, "n_hits", json_integer((json_int_t)counts.n));
         (void)json_object_set_new(reply, "n_before", json_integer((json_int_t)counts.n_before));
-        (void)json_object_set_new(reply, "is_least", json_boolean(c->index->n_texts_left_out > 0));
+        (void)json_object_set_new(reply, "is_least",
+                                  json_boolean(c->index->n_texts_left_out > 0 || c->index->n_left_out > 0));
         r = add_names(&c->search, reply);
         return r < 0 ? error_set(err, r, "no memory for a search") : 0;
 }

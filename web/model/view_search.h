@@ -45,8 +45,8 @@ void view_search_deinit(struct view_search *s);
  * view_search_put() - the reply to a search
  *      {"found": {"lane", "begin_ns", "end_ns", "what", "rank"} or null}, and if the request wants counts,
  *      "n_hits" in all, "n_before" of them that begin before the found one, or before "at", and "names":
- *      [{"kind", "what", "count"}], the most frequent first, of "n_names"; "is_least" if there are texts of
- *      zones that the index has no room for
+ *      [{"kind", "what", "count"}], the most frequent first, of "n_names"; "is_least" if there are lanes or
+ *      texts of zones that the index has no room for
  * Returns 0, -EINVAL (no index yet), -ENOMEM, -EBADMSG, -errno.
  */
 int view_search_put(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
