@@ -131,6 +131,16 @@ static void add_source_folders(struct words *w, const struct source_folders *fol
                 add(w, "--source-dir=%s", folders->paths[i]);
 }
 
+/* All are views of the same command, which the first question is about. */
+static void add_also(struct words *w, const struct web_question *also)
+{
+        for (; also; also = also->also) {
+                bool is_zones = also->values[WEB_PARAMETER_ZONES_AS_FRAMES] != NULL;
+
+                add(w, "--also=%s", (is_zones ? "--zones-as-frames" : rows[also->name].options[0]) + 2);
+        }
+}
+
 static const char *trace_of_question(const struct view_traces *traces, const struct web_question *q)
 {
         const char *side = q->values[WEB_PARAMETER_SIDE];
@@ -161,6 +171,7 @@ int view_answers_command(const struct view_traces *traces, const struct web_ques
                 add(&w, "--json");
                 add(&w, "--whole");
         }
+        add_also(&w, question->also);
         if (names_fd >= 0)
                 add(&w, "--names-fd=%d", names_fd);
         if (question->name == WEB_QUESTION_DIFF) {

@@ -10,6 +10,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/option_table.h"
 #include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
 #include "cli/views/lost_cores.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
@@ -19,6 +20,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +93,28 @@ static int take_duration(const char *option, const char *value, uint64_t *ret_ns
         return -EINVAL;
 }
 
+static int take_also(struct report_views *v, const char *value)
+{
+        static const struct {
+                const char *name;
+                int letter;
+        } views[] = {
+                { "functions", VIEW_OPTION_FUNCTIONS }, { "top-down", VIEW_OPTION_TOP_DOWN },
+                { "bottom-up", VIEW_OPTION_BOTTOM_UP }, { "zones-as-frames", VIEW_OPTION_ZONES_AS_FRAMES },
+                { "zones", VIEW_OPTION_ZONES },         { "threads", VIEW_OPTION_THREADS },
+                { "off-cpu", VIEW_OPTION_OFF_CPU },     { "cpus", VIEW_OPTION_CPUS },
+                { "syscalls", VIEW_OPTION_SYSCALLS },
+        };
+
+        for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
+                if (strcmp(views[i].name, value) == 0 && v->n_also < REPORT_VIEWS_ALSO_MAX) {
+                        v->also[v->n_also++] = views[i].letter;
+                        return 1;
+                }
+        complain("error: --also %s: not a view, or too many", value);
+        return -EINVAL;
+}
+
 static int take_own(struct report_views *v, int letter, const char *value)
 {
         switch (letter) {
@@ -143,6 +167,8 @@ static int take_own(struct report_views *v, int letter, const char *value)
         case VIEW_OPTION_CPUS:
                 v->cpus = true;
                 return take_view(v, REPORT_VIEW_WAITS);
+        case VIEW_OPTION_ALSO:
+                return take_also(v, value);
         default:
                 return 0;
         }
@@ -340,6 +366,38 @@ static int print_document(const struct report_views *v, const struct report *rep
         return r;
 }
 
+/* One of those that are printed after the first. */
+static struct report_views also_of(const struct report_views *v, uint32_t i)
+{
+        struct report_views other = *v;
+
+        other.view = REPORT_VIEW_NONE;
+        other.top_down = other.bottom_up = other.zones_as_frames = other.off_cpu = other.cpus = false;
+        other.n_also = 0;
+        (void)take_own(&other, v->also[i], "");
+        return other;
+}
+
+/* A document that cannot be printed is empty: all others can be. */
+static int print_all(const struct report_views *v, const struct report *report, const char *path,
+                     const struct report_view_options *options, struct error *err)
+{
+        int r = print_document(v, report, options, err);
+
+        for (uint32_t i = 0; i < v->n_also && r != EXIT_STATUS_FAILED; i++) {
+                struct report_views other = also_of(v, i);
+                struct report_view_options others = choose(&other, path);
+
+                others.filter = options->filter;
+                (void)fputc('\0', stdout);
+                r = print_document(&other, report, &others, err);
+        }
+        if (v->n_also == 0 || r == EXIT_STATUS_FAILED)
+                return r;
+        (void)fputc('\0', stdout);
+        return standard_output_finish(EXIT_STATUS_OK, "the answers");
+}
+
 static struct report_options choose_load(const struct report_views *v,
                                          const struct trace_filter_request *filter,
                                          struct text_view filter_words)
@@ -375,6 +433,20 @@ static struct report_options choose_load(const struct report_views *v,
         return load;
 }
 
+/* Adds what the views need that are printed with this one. */
+static void choose_load_of_others(const struct report_views *v, struct report_options *load)
+{
+        for (uint32_t i = 0; i < v->n_also; i++) {
+                struct report_views other = also_of(v, i);
+                struct report_options others = choose_load(&other, load->filter, load->filter_words);
+
+                load->wants_waits |= others.wants_waits;
+                load->wants_cpus |= others.wants_cpus;
+                load->wants_ready |= others.wants_ready;
+                load->wants_syscalls |= others.wants_syscalls;
+        }
+}
+
 static void describe_duration(struct byte_buffer *words, const char *name, uint64_t ns)
 {
         struct text_number duration = text_number_duration(ns);
@@ -402,6 +474,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         describe_duration(&words, ", lasting less than ", v->shorter_than_ns);
         options.filter = (struct text_view){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
         load = choose_load(v, &filter, options.filter);
+        choose_load_of_others(v, &load);
         r = words.failed ? error_set(err, -ENOMEM, "out of memory") : report_load(path, &load, &report, err);
         if (r < 0 || !report)
                 goto fail;
@@ -414,7 +487,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
                 options.idle_words = (struct text_view){ lost.idle.text, lost.idle.used_bytes };
                 options.wall_words = (struct text_view){ lost.wall.text, lost.wall.used_bytes };
         }
-        r = print_document(v, report, &options, err);
+        r = print_all(v, report, path, &options, err);
         report_free(report);
 fail:
         byte_buffer_deinit(&words);

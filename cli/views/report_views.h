@@ -113,6 +113,7 @@ int event_views_print(const struct event_views *v, const struct trace_filter_req
 #define VIEW_OPTION_ZONES_AS_FRAMES 1315
 #define VIEW_OPTION_SYSCALLS        1317
 #define VIEW_OPTION_LINES           1318
+#define VIEW_OPTION_ALSO            1319
 
 #define REPORT_VIEW_ROWS                                                                                     \
         { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by self time" },                              \
@@ -142,6 +143,7 @@ int event_views_print(const struct event_views *v, const struct trace_filter_req
                 { VIEW_OPTION_SYSCALLS, "syscalls", NULL,                                                    \
                   "system calls that record --syscalls counted: number, time, bytes, callers" },             \
                 { VIEW_OPTION_CPUS, "cpus", NULL, "how busy each CPU was, and with which threads" },         \
+                { VIEW_OPTION_ALSO, "also", "VIEW", NULL },                                                  \
         {                                                                                                    \
                 VIEW_OPTION_MODULES, "modules", NULL, "files with samples, and their symbols"                \
         }
@@ -160,6 +162,7 @@ enum report_view {
 };
 
 #define REPORT_VIEWS_DEPTH_UNSET UINT32_MAX
+#define REPORT_VIEWS_ALSO_MAX    8
 
 struct report_views {
         enum report_view view;
@@ -171,6 +174,12 @@ struct report_views {
         uint32_t depth_max;                       /* 0 = all; REPORT_VIEWS_DEPTH_UNSET = not given */
         struct trace_filter_request filter;
         struct output_options output;
+        /*
+         * Only `hyprof html` gives --also VIEW: options of views that are printed after this one, of the same
+         * report.  Each document has a NUL after it, and one that cannot be printed is empty.
+         */
+        int also[REPORT_VIEWS_ALSO_MAX];
+        uint32_t n_also;
 };
 
 void report_views_init(struct report_views *v);

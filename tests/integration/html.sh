@@ -4,7 +4,7 @@
 set -eu
 . tests/tap.sh
 . tests/page_part.sh
-plan 38
+plan 47
 need jq python3 script
 
 trace=tests/golden/v1.4.hyp
@@ -36,6 +36,26 @@ holds 'and names no other address' sh -c "! grep -oE '(src|href)=.(https?:)?//' 
 holds 'nothing was left out' sh -c "test -z \"\$(tr -d '\\n' <'$TMPDIR/err' | grep 'to fit')\""
 holds 'functions as the command shows them' answers_like functions --functions
 holds 'zones likewise' answers_like zones --zones
+# One reading of the trace answers these and the two before.
+while read -r key option; do
+        holds "likewise $key" answers_like "$key" "$option"
+done <<'END'
+top_down --top-down
+top_down&zones_as_frames=1 --zones-as-frames
+bottom_up --bottom-up
+threads --threads
+off_cpu --off-cpu
+cpus --cpus
+syscalls --syscalls
+END
+also() { "$HYPROF" report --json --whole -i "$trace" "$@"; }
+also --functions --also=zones --also=threads >"$TMPDIR/also"
+for view in functions zones threads; do
+        also --$view
+        printf '\0'
+done >"$TMPDIR/alone"
+holds 'each document of several has a NUL after it' cmp "$TMPDIR/also" "$TMPDIR/alone"
+holds 'only views come together' ends_with 2 also --functions --also=native
 holds 'a zone likewise' answers_like 'zone&zone=z1' --zone z1
 part "$TMPDIR/a.html" lanes >"$TMPDIR/lanes"
 holds 'the lanes have their mark' same HYLN "$(head -c 4 "$TMPDIR/lanes")"

@@ -48,6 +48,33 @@ START_TEST(a_trace_that_grows_has_its_names_elsewhere)
 }
 END_TEST
 
+START_TEST(views_of_one_report_are_one_command)
+{
+        struct view_traces traces = { .trace = "t.hyp", .source_folders = { .has_current = true } };
+        const char *const queries[] = { "question=zones", "question=top_down&zones_as_frames=1",
+                                        "question=off_cpu" };
+        const char *const wanted[] = {
+                "report",         "--zones",      "--json", "--whole", "--also=zones-as-frames",
+                "--also=off-cpu", "--input=t.hyp"
+        };
+        char *argv[VIEW_ANSWERS_WORDS_MAX];
+        struct web_question q[3];
+
+        for (size_t i = 0; i < 3; i++) {
+                web_question_init(&q[i]);
+                ck_assert_int_eq(web_question_parse(&q[i], queries[i], strlen(queries[i]), NULL), 0);
+                if (i > 0)
+                        q[i - 1].also = &q[i];
+        }
+        ck_assert_int_eq(view_answers_command(&traces, &q[0], -1, argv), 7);
+        for (size_t i = 0; i < 7; i++)
+                ck_assert_str_eq(argv[i], wanted[i]);
+        view_answers_free(argv);
+        for (size_t i = 0; i < 3; i++)
+                web_question_deinit(&q[i]);
+}
+END_TEST
+
 START_TEST(questions_are_commands)
 {
         expect("question=overview", "report|--json|--whole|--input=t.hyp");

@@ -32,11 +32,18 @@ void html_answers_init(struct html_answers *a, const struct web_answers *answers
         byte_buffer_add_u8(&a->text, '{');
 }
 
+static void deinit_questions(struct html_question *asked)
+{
+        for (uint32_t i = 0; i < asked->n; i++)
+                web_question_deinit(&asked->questions[i]);
+        asked->n = 0;
+}
+
 void html_answers_deinit(struct html_answers *a)
 {
         for (; a->n_asked > 0; a->n_asked--, a->first = (a->first + 1) % HTML_ANSWERS_JOBS_MAX) {
                 (void)answer_process_stop(&a->asked[a->first].process);
-                web_question_deinit(&a->asked[a->first].question);
+                deinit_questions(&a->asked[a->first]);
         }
         byte_buffer_deinit(&a->text);
         byte_buffer_deinit(&a->zones);
@@ -99,27 +106,59 @@ static int list_sources(struct html_answers *a, const struct byte_buffer *docume
         return a->sources.failed ? error_set(err, -ENOMEM, "no memory for the sources") : 0;
 }
 
-/* Waits for the question that was asked first. */
+static int take_document(struct html_answers *a, struct html_question *asked, uint32_t i,
+                         struct byte_buffer *document, struct error *err)
+{
+        if (document->failed)
+                return error_set(err, -ENOMEM, "no memory for an answer");
+        if (asked->documents[i])
+                byte_buffer_add(asked->documents[i], document->data, document->used_bytes);
+        if (asked->questions[i].name == WEB_QUESTION_ANNOTATE && list_sources(a, document, err) < 0)
+                return -ENOMEM;
+        return add_document(a, &asked->questions[i], document, err);
+}
+
+/* Of several questions: each document has a NUL after it, and those that the trace has not are empty. */
+static int take_documents(struct html_answers *a, struct html_question *asked,
+                          const struct byte_buffer *documents, struct error *err)
+{
+        const uint8_t *at = documents->data, *end = at + documents->used_bytes;
+        int r = 0;
+
+        for (uint32_t i = 0; i < asked->n && r == 0; i++) {
+                const uint8_t *nul = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
+                struct byte_buffer one = { .data = NULL };
+
+                if (!nul)
+                        return error_set(err, -EBADMSG, "answers are cut off");
+                if (nul > at) {
+                        byte_buffer_add(&one, at, (size_t)(nul - at));
+                        r = take_document(a, asked, i, &one, err);
+                }
+                byte_buffer_deinit(&one);
+                at = nul + 1;
+        }
+        return r;
+}
+
+/* Waits for what was asked first. */
 static int collect(struct html_answers *a, struct error *err)
 {
         struct html_question *asked = &a->asked[a->first];
         struct byte_buffer document = { .data = NULL };
         struct error why = ERROR_NONE;
-        int r = answer_process_collect(&asked->process, ANSWER_BYTES_MAX, &document, &why);
+        int r = answer_process_collect(&asked->process, ANSWER_BYTES_MAX * asked->n, &document, &why);
 
         a->first = (a->first + 1) % HTML_ANSWERS_JOBS_MAX;
         a->n_asked--;
-        if (r == 0 && asked->document)
-                byte_buffer_add(asked->document, document.data, document.used_bytes);
         if (r == 0)
-                r = asked->question.name == WEB_QUESTION_ANNOTATE && list_sources(a, &document, err) < 0
-                            ? -ENOMEM
-                            : add_document(a, &asked->question, &document, err);
+                r = asked->n > 1 ? take_documents(a, asked, &document, err)
+                                 : take_document(a, asked, 0, &document, err);
         else if (r == -ENODATA || r == -EOVERFLOW)
                 r = 0; /* the command has no answer for this trace */
         else
                 (void)error_set(err, r, "%s", why.text);
-        web_question_deinit(&asked->question);
+        deinit_questions(asked);
         byte_buffer_deinit(&document);
         return r;
 }
@@ -133,8 +172,8 @@ static int collect_all_asked(struct html_answers *a, struct error *err)
         return r;
 }
 
-/* @ret_document: see struct html_question; valid after collect_all_asked() */
-static int ask(struct html_answers *a, const char *query, struct byte_buffer *ret_document, struct error *err)
+/* Questions that one reading of the trace answers; of several, each is a view of `hyprof report`. */
+static int ask_group(struct html_answers *a, const struct html_asked *group, uint32_t n, struct error *err)
 {
         struct html_question *asked;
         int r = a->n_asked == a->n_jobs ? collect(a, err) : 0;
@@ -142,19 +181,30 @@ static int ask(struct html_answers *a, const char *query, struct byte_buffer *re
         if (r < 0)
                 return r;
         if (a->show)
-                a->show(a->context, query, a->n_questions);
-        a->n_questions++;
+                a->show(a->context, group[0].query, a->n_questions);
+        a->n_questions += n;
         asked = &a->asked[(a->first + a->n_asked) % HTML_ANSWERS_JOBS_MAX];
-        asked->document = ret_document;
-        web_question_init(&asked->question);
-        r = web_question_parse(&asked->question, query, strlen(query), err);
+        for (asked->n = 0; asked->n < n && r == 0; asked->n++) {
+                struct web_question *q = &asked->questions[asked->n];
+
+                asked->documents[asked->n] = group[asked->n].ret_document;
+                web_question_init(q);
+                r = web_question_parse(q, group[asked->n].query, strlen(group[asked->n].query), err);
+                if (asked->n > 0)
+                        q[-1].also = q;
+        }
         if (r == 0)
-                r = answer_process_start(&asked->process, a->answers, &asked->question, NULL, -1, err);
+                r = answer_process_start(&asked->process, a->answers, asked->questions, NULL, -1, err);
         if (r < 0)
-                web_question_deinit(&asked->question);
+                deinit_questions(asked);
         else
                 a->n_asked++;
         return r;
+}
+
+static int ask(struct html_answers *a, const char *query, struct error *err)
+{
+        return ask_group(a, &(struct html_asked){ .query = query }, 1, err);
 }
 
 static bool has_track(const struct timeline_index *t, enum timeline_track_kind kind)
@@ -173,34 +223,37 @@ int html_answers_add_all(struct html_answers *a, struct error *err)
                 enum timeline_track_kind track;
         } questions[] = {
                 { "overview", TIMELINE_TRACK_KIND_COUNT },
-                { "top_down", TIMELINE_TRACK_KIND_COUNT },
-                { "top_down&zones_as_frames=1", TIMELINE_TRACK_KIND_COUNT },
-                { "bottom_up", TIMELINE_TRACK_KIND_COUNT },
-                { "threads", TIMELINE_TRACK_KIND_COUNT },
                 { "modules", TIMELINE_TRACK_KIND_COUNT },
-                { "off_cpu", TIMELINE_TRACK_KIND_COUNT },
-                { "cpus", TIMELINE_TRACK_KIND_COUNT },
                 { "locks", TIMELINE_TRACK_LOCK },
                 { "memory", TIMELINE_TRACK_MEMORY },
                 { "messages", TIMELINE_TRACK_KIND_COUNT },
                 { "frames", TIMELINE_TRACK_FRAMES },
                 { "plots", TIMELINE_TRACK_KIND_COUNT },
                 { "devices", TIMELINE_TRACK_DEVICE },
-                { "syscalls", TIMELINE_TRACK_KIND_COUNT },
                 { "idle&histogram=1", TIMELINE_TRACK_KIND_COUNT },
                 { "heat", TIMELINE_TRACK_KIND_COUNT },
         };
+        /* Views of one report. */
+        const struct html_asked group[HTML_ANSWERS_GROUP_MAX] = {
+                { "question=functions", &a->functions },
+                { "question=zones", &a->zones },
+                { "question=top_down", NULL },
+                { "question=top_down&zones_as_frames=1", NULL },
+                { "question=bottom_up", NULL },
+                { "question=threads", NULL },
+                { "question=off_cpu", NULL },
+                { "question=cpus", NULL },
+                { "question=syscalls", NULL },
+        };
         char query[QUERY_BYTES];
-        int r = ask(a, "question=functions", &a->functions, err);
+        int r = ask_group(a, group, HTML_ANSWERS_GROUP_MAX, err);
 
-        if (r == 0)
-                r = ask(a, "question=zones", &a->zones, err);
         for (size_t i = 0; r == 0 && i < sizeof(questions) / sizeof(questions[0]); i++) {
                 if (questions[i].track != TIMELINE_TRACK_KIND_COUNT &&
                     !has_track(a->index, questions[i].track))
                         continue;
                 (void)snprintf(query, sizeof(query), "question=%s", questions[i].query);
-                r = ask(a, query, NULL, err);
+                r = ask(a, query, err);
         }
         return r == 0 ? collect_all_asked(a, err) : r;
 }
@@ -215,7 +268,7 @@ static int ask_about(struct html_answers *a, const char *const *formats, const c
                 char query[QUERY_BYTES];
 
                 (void)snprintf(query, sizeof(query), "question=%s%.32s", formats[i], handle);
-                r = ask(a, query, NULL, err);
+                r = ask(a, query, err);
         }
         return r == -EBADMSG ? 0 : r;
 }
@@ -269,7 +322,7 @@ int html_answers_add_details(struct html_answers *a, struct error *err)
         struct detail_rows zones = open_rows(&a->zones, "zones", of_zone, HTML_ANSWERS_ZONES);
         struct detail_rows functions = open_rows(&a->functions, "functions", of_function + !has_source,
                                                  HTML_ANSWERS_FUNCTIONS);
-        int r = has_source ? ask(a, "question=annotate&context=all&whole_files=1", NULL, err) : 0;
+        int r = has_source ? ask(a, "question=annotate&context=all&whole_files=1", err) : 0;
 
         for (size_t i = 0; r == 0 && (i < zones.n_max || i < functions.n_max); i++) {
                 r = add_row(a, &zones, i, err);

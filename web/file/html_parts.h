@@ -49,12 +49,21 @@ struct web_answers;
 #define HTML_ANSWERS_ITEMS_MAX UINT64_C(100000000)
 #define HTML_ANSWERS_JOBS_MAX  16
 
-/* A question that was asked, and is being answered. */
+#define HTML_ANSWERS_GROUP_MAX 9
+
+/* A question that was asked, or several that one reading of the trace answers. */
 struct html_question {
-        struct web_question question;
+        struct web_question questions[HTML_ANSWERS_GROUP_MAX];
+        uint32_t n;
         struct answer_process process;
-        struct byte_buffer
-                *document; /* borrowed: gets the text as the command printed it; NULL = not wanted */
+        /* borrowed: get the texts as the command printed them; NULL = not wanted */
+        struct byte_buffer *documents[HTML_ANSWERS_GROUP_MAX];
+};
+
+/* What is asked, and where the document goes as well. */
+struct html_asked {
+        const char *query;
+        struct byte_buffer *ret_document; /* valid when all that was asked is collected; NULL = not wanted */
 };
 
 struct html_answers {

@@ -92,6 +92,11 @@ struct web_question {
         uint64_t from_ns, to_ns;                 /* UINT64_MAX = not given */
         uint64_t job;                            /* chosen by the page; 0 = none */
         struct byte_buffer texts;                /* owned */
+        /*
+         * More questions without values about the same trace, borrowed, answered by the same reading of it:
+         * each document, in this order, has a NUL after it, and one that there is not is empty.
+         */
+        const struct web_question *also;
 };
 
 /* Empty, valid. */
