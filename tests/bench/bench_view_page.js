@@ -7,17 +7,21 @@
 // well.  A frame shows what is there already: how long it takes until the view is as sharp as it becomes is shown apart, as is
 // the memory of the page's heap and the peaks of the viewer's processes.
 //
-// Before that: from opening the page of a trace without an index until there is a picture; then the search, from Enter to
+// Before that: from opening the page of a trace without an index until there is a picture, beside the same of a page that has
+// a canvas, a style, a script and one request, which is the browser's own part; then the search, from Enter to
 // "1 of N"; and where there are thousands of threads, from the first letter of a thread's name in the filter and in the
 // search to its row, which Enter brings into sight.
 'use strict';
 
 const { spawn } = require('child_process');
 const fs = require('fs');
+const http = require('http');
 const { Chromium } = require('../browser/chromium.js');
 
 const TARGET_MS = 50;
 const PICTURE_TARGET_MS = 300;
+/** Where the browser alone takes nearly as long: so much later than its empty page. */
+const PICTURE_OWN_MS = 100;
 const SEARCH_TARGET_MS = 300;
 /** One name, another, several of them, and all. */
 const SEARCHED = ['zone7', 'zone31', 'zone1', 'zone'];
@@ -49,6 +53,35 @@ const timeOf = (expression) => `new Promise((resolve, reject) => {
                 : requestAnimationFrame(look);
         look();
 })`;
+
+const EMPTY_PAGE = { '/': '<!DOCTYPE html><link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">' +
+                '<canvas style="width: 100%; height: 90vh"></canvas><script src="script.js" defer></script>',
+        '/style.css': 'body { margin: 0 }',
+        '/script.js': `fetch('data').then((reply) => reply.arrayBuffer()).then(() => requestAnimationFrame(() => {
+                const canvas = document.querySelector('canvas');
+                canvas.width = canvas.clientWidth;
+                canvas.height = canvas.clientHeight;
+                canvas.getContext('2d').fillRect(0, 0, canvas.width, canvas.height);
+                globalThis.isDrawn = true;
+        }));` };
+const TYPES = { '/': 'text/html', '/style.css': 'text/css', '/script.js': 'text/javascript' };
+
+/** Until an empty page is drawn by a browser that has just started, ms. */
+async function emptyPage(size) {
+        const server = http.createServer(({ url }, reply) => {
+                reply.setHeader('Content-Type', TYPES[url] ?? 'application/octet-stream');
+                reply.end(EMPTY_PAGE[url] ?? Buffer.alloc(100000));
+        });
+        await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+        const browser = await Chromium.start();
+        try {
+                const page = await browser.open(`http://127.0.0.1:${server.address().port}/`, size);
+                return await page.value(timeOf('globalThis.isDrawn'));
+        } finally {
+                await browser.close();
+                server.close();
+        }
+}
 
 function startViewer(hyprof, trace) {
         const viewer = spawn(hyprof, ['view', '--no-open', '--quiet', trace], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -175,12 +208,15 @@ async function main() {
         const [hyprof, trace, inputs, size] = process.argv.slice(2);
         const [width, height] = (size || '1400x900').split('x').map(Number);
         const nTurns = Math.ceil(Number(inputs || 300) / INPUTS_A_TURN);
+        const empty = await emptyPage({ width, height });
         const browser = await Chromium.start();
         const { viewer, url } = await startViewer(hyprof, trace);
         try {
                 const page = await browser.open(url, { width, height });
                 const picture = await page.value(timeOf(hasPicture));
-                console.log(`${width}x${height}: first picture ${picture.toFixed(0)} ms after the page was opened (target ${PICTURE_TARGET_MS})`);
+                console.log(`${width}x${height}: first picture ${picture.toFixed(0)} ms after the page was opened (target ` +
+                        `${PICTURE_TARGET_MS}), ${(picture - empty).toFixed(0)} ms after that of an empty page of this browser ` +
+                        `(target ${PICTURE_OWN_MS})`);
                 await untilWhole(page);
                 const isFound = await search(page);
                 if (await page.value('hyprofViewer.model.threads.length') >= THREADS_MANY)
@@ -205,7 +241,8 @@ async function main() {
                 console.log(`sharp after each of ${nTurns} movements, asked every 20 ms: ${words(percentiles(sharp))}`);
                 const heap = await page.value('performance.memory ? performance.memory.usedJSHeapSize / 1e6 : 0');
                 console.log(`${width}x${height}: heap of the page ${heap.toFixed(1)} MB, viewer ${peaksOf(viewer.pid)} MB`);
-                process.exitCode = isFound && picture <= PICTURE_TARGET_MS && drawn.p95 <= TARGET_MS && dragged.p95 <= TARGET_MS ? 0 : 1;
+                const isSoon = picture <= PICTURE_TARGET_MS || picture - empty <= PICTURE_OWN_MS;
+                process.exitCode = isFound && isSoon && drawn.p95 <= TARGET_MS && dragged.p95 <= TARGET_MS ? 0 : 1;
         } finally {
                 await browser.close();
                 viewer.kill();
