@@ -582,6 +582,24 @@ test('wake-ups of a lane are its states of being ready with a waker, each with t
         assert.deepStrictEqual(plain(inPages(`wakeUpsOfItems(${items}, 61, 120)`)), { isFolded: false, wakeUps: [] });
 });
 
+test('a text that is cut ends with a whole letter, and has two of them', () => {
+        const cut = (text, room) => plain(inPages(`cutToWidth({ font: '', measureText: (text) => ({ width: text.length }) },
+                ${JSON.stringify(text)}, ${room})`));
+        const begin = (text, n) => plain(inPages(`beginOfText(${JSON.stringify(text)}, ${n})`));
+
+        assert.deepStrictEqual([cut('render', 6), cut('render', 4), cut('render', 3), cut('render', 2)], ['render', 'ren…', 're…', '']);
+        for (const letter of ['𝑓', '🚀', 'e\u0301', '👍🏽', '👩\u200d🚀', '❤\ufe0f']) {
+                for (let n = 0; n < letter.length; n++)
+                        assert.strictEqual(begin(`ab${letter}cd`, 2 + n), 'ab', `${letter} at ${n}`);
+                assert.strictEqual(begin(`ab${letter}cd`, 2 + letter.length), `ab${letter}`);
+                assert.strictEqual(cut(`ab${letter}cd`, 2 + letter.length), 'ab…', letter);
+                assert.strictEqual(cut(`${letter}cdefgh`, letter.length + 1), '', 'one letter is no name');
+                assert.strictEqual(cut(`${letter}cdefgh`, letter.length + 2), `${letter}c…`);
+        }
+        assert.strictEqual(cut('\u0301'.repeat(100), 50), '');
+        assert.strictEqual(cut('\udc00'.repeat(100), 50), '', 'half pairs');
+});
+
 test('what a module defines is visible in that module alone', () => {
         const inScope = pageScope();
         const names = inScope('Object.values(pageModules).flatMap((exported) => Object.keys(exported))');

@@ -2,7 +2,7 @@
 /*
  * text_width.js - how wide a text of a canvas is, and what of it fits: a text that does not fit ends with "…"
  *
- * Way of the data:  [text_width] -> timeline_paint, timeline_marks, flame_graph
+ * Way of the data:  [text_width] -> timeline_paint, timeline_marks, timeline_notes, timeline_search, flame_graph
  */
 
 /** Measuring texts is most of the cost of a picture of many names. @type {Map<string, number>} by font and text */
@@ -27,6 +27,25 @@ export function widthOfText(context, text) {
         return width;
 }
 
+/** What never begins a letter: the second half of a pair, marks over the letter before, a colour of skin, what joins pictures. */
+const WITHIN_LETTER = /^[\p{M}\p{Cs}\p{Emoji_Modifier}\u200d]/u;
+/** All of that lies behind this one. */
+const FIRST_WITHIN = 0x300;
+
+/**
+ * At most so much of the begin of a text, without a part of a letter: "𝑓", "é" of two signs and "👩‍🚀" are one.
+ * @param {string} text
+ * @param {number} n  code units, as text.length counts them
+ */
+export function beginOfText(text, n) {
+        let end = Math.min(n, text.length);
+
+        while (end > 0 && text.charCodeAt(end) >= FIRST_WITHIN &&
+               (WITHIN_LETTER.test(text.slice(end, end + 2)) || text[end - 1] === '\u200d'))
+                end--;
+        return text.slice(0, end);
+}
+
 /**
  * The text, or as much of its begin as there is room for; nothing if that is fewer than two letters.
  * @param {CanvasRenderingContext2D} context
@@ -39,11 +58,12 @@ export function cutToWidth(context, text, room) {
         if (width <= room)
                 return text;
         for (let n = Math.floor(text.length * room / width); ; n--) {
-                if (n < 2)
-                        return '';
-                const cut = `${text.slice(0, n)}…`;
+                const begin = beginOfText(text, n);
 
-                if (widthOfText(context, cut) <= room)
-                        return cut;
+                if (begin === '' || beginOfText(text, begin.length - 1) === '')
+                        return '';
+                if (widthOfText(context, `${begin}…`) <= room)
+                        return `${begin}…`;
+                n = begin.length;
         }
 }

@@ -5,7 +5,7 @@
  * Way of the data:  timeline_paint, timeline_path, timeline_wakes, timeline_launches -> [timeline_marks] -> a canvas
  */
 
-import { widthOfText } from './text_width.js';
+import { beginOfText, widthOfText } from './text_width.js';
 
 /** @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame */
 
@@ -19,7 +19,7 @@ import { widthOfText } from './text_width.js';
  */
 export function paintName(frame, words, x, y, isToTheLeft = false) {
         const { context, colors } = frame;
-        const short = words.length > 40 ? `${words.slice(0, 39)}…` : words;
+        const short = words.length > 40 ? `${beginOfText(words, 39)}…` : words;
 
         context.font = `11px ${colors.sans || 'sans-serif'}`;
         context.textBaseline = 'middle';

@@ -8,6 +8,7 @@
 import { button, el, fill, saveFile } from './dom.js';
 import { formatPlural, formatTime, isNumber } from './format.js';
 import { FileSource } from './source_file.js';
+import { beginOfText } from './text_width.js';
 import { AXIS_PX, paintLabel, xOfTime } from './timeline_paint.js';
 
 /**
@@ -31,7 +32,7 @@ function readNotes(value) {
                 return [];
         return value.filter((one) => one && isNumber(one.from) && isNumber(one.to) && one.to >= one.from && typeof one.text === 'string')
                 .slice(0, NOTES_MAX)
-                .map(({ from, to, text }) => ({ from, to, text: text.slice(0, NOTE_LETTERS_MAX) }))
+                .map(({ from, to, text }) => ({ from, to, text: beginOfText(text, NOTE_LETTERS_MAX) }))
                 .sort((a, b) => a.from - b.from);
 }
 
@@ -128,7 +129,7 @@ export class TimelineNotes {
 
         onClose() {
                 const note = this.edited;
-                const text = this.field.value.trim().slice(0, NOTE_LETTERS_MAX);
+                const text = beginOfText(this.field.value.trim(), NOTE_LETTERS_MAX);
 
                 this.edited = null;
                 if (!note || this.dialog.returnValue !== 'keep')
@@ -151,9 +152,9 @@ export class TimelineNotes {
                 fill(this.list, el('ul', {}, this.notes.map((note) => el('li', {},
                         button(formatTime(note.from, 1000), () => this.viewer.goToTime(note.from, note.to), { class: 'link' }),
                         el('span', { class: 'note-text' }, note.text),
-                        button('edit', () => this.edit(note), { class: 'quiet', 'aria-label': `edit note: ${note.text.slice(0, 40)}` }),
+                        button('edit', () => this.edit(note), { class: 'quiet', 'aria-label': `edit note: ${beginOfText(note.text, 40)}` }),
                         button('remove', () => this.remove(note), { class: 'quiet',
-                                'aria-label': `remove note: ${note.text.slice(0, 40)}` })))),
+                                'aria-label': `remove note: ${beginOfText(note.text, 40)}` })))),
                      el('div', { class: 'data-tools' }, button('Write a note', () => this.write(), { title: 'B' }),
                         isFile ? button('Save page with notes', () => this.timeline.save.savePage())
                                 : button('Save notes', () => saveFile('notes.json', 'application/json', JSON.stringify(this.notes))),

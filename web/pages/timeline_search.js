@@ -12,6 +12,7 @@
 import { button, el } from './dom.js';
 import { formatCount, formatPlural } from './format.js';
 import { NameMatches } from './name_matches.js';
+import { beginOfText } from './text_width.js';
 import { firstOfTrack, openTrack, titleOfTrack } from './timeline_rows.js';
 
 /**
@@ -61,7 +62,7 @@ export class TimelineSearch {
 
         /** The text has changed, or the trace has. */
         follow() {
-                const text = (this.viewer.state.text ?? '').slice(0, TEXT_MAX);
+                const text = beginOfText(this.viewer.state.text ?? '', TEXT_MAX);
 
                 if (text === this.text && this.listed === '' && this.counts)
                         this.say();
