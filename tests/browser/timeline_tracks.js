@@ -161,6 +161,44 @@ test('sorts by CPU time, first activity and time preempted', async () => {
         }
 });
 
+/** Two processes with threads of these numbers of samples. */
+class BusyTrace extends ThreadsTrace {
+        constructor(samples) {
+                super(samples.map((_, i) => [i === 0 ? 'game' : 'w' + i, i < 3 ? 1 : 2, 1e6, 9e8]));
+                this.tracks.forEach((track, i) => this.lane(track, 'samples', 0, { spans: Array.from({ length: samples[i] },
+                        (_, at) => [2e6 + at * 1e6, 2e6 + at * 1e6, 1]) }));
+        }
+}
+
+const BUSY = [1, 3, 2, 1, 30, 2, 4, 5, 6, 7, 8, 9, 20];
+
+test('of many threads the busiest are seen first, and the address says so; an address without an order has that of names', async () => {
+        const byName = 'game,w1,w2,w3,w4,w5,w6,w7,w8,w9,w10,w11,w12';
+        const busiest = 'w4,w12,w11,w10,w9,w8,w7,w6,w5,w3,w1,w2,game';
+        const order = 'document.querySelector("select[aria-label=\'order of tracks\']")';
+        const choose = (value) => `(() => { ${order}.value = ${JSON.stringify(value)}; ${order}.dispatchEvent(new Event("change")); })()`;
+
+        await withPage(new BusyTrace(BUSY), '', async (page) => {
+                await page.until(`${titles} === ${JSON.stringify(busiest)}`, 'the hot thread first');
+                await page.until('location.hash === "#sort=busy" && ' + order + '.value === "busy"');
+                await page.value(choose(''));
+                await page.until(`${titles} === ${JSON.stringify(byName)} && location.hash === "#sort=name"`, 'as the address says');
+                await page.value(choose('busy'));
+                await page.until(`${titles} === ${JSON.stringify(busiest)}`);
+                /* A thread that is moved stays where it was put, among the others as they stood. */
+                await page.value('[...document.querySelectorAll(".timeline-name")].find((one) => /w12 /.test(one.innerText)).focus()');
+                await page.press('Alt+ArrowUp');
+                await page.until(`${titles} === 'game,w1,w2,w12,w4,w11,w10,w9,w8,w7,w6,w5,w3' && ${order}.value === ''`, 'w12 moved up');
+        });
+        await withPage(new BusyTrace(BUSY), '#view_from=0&view_to=500000000', async (page) => {
+                await page.until(`${titles} === ${JSON.stringify(byName)} && ${order}.value === ''`, 'as before');
+        });
+        await withPage(new BusyTrace(BUSY.slice(0, 12)), '', async (page) => {
+                await page.until(`${titles} === ${JSON.stringify(byName.replace(',w12', ''))}`, 'few threads');
+                assert.strictEqual(await page.value('location.hash'), '');
+        });
+});
+
 test('all are folded and opened at once; what has nothing in the view is hidden; the address has both', async () => {
         let hash;
         await withPage(few, '#view_from=350000000&view_to=450000000', async (page) => {

@@ -35,7 +35,7 @@ function ghostsOf(track) {
 }
 
 /** @param {TrackOfModel} track */
-function samplesOf(track) {
+export function samplesOf(track) {
         return track.lanes.filter((lane) => lane.kind === 'samples').reduce((sum, lane) => sum + lane.items, 0);
 }
 

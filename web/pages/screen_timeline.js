@@ -157,7 +157,8 @@ export class TimelineScreen {
         show(state) {
                 this.link.followView(state);
                 this.crumbs.follow();
-                this.tracks.follow(state);
+                this.tracks.begin();
+                this.tracks.follow(this.viewer.state);
                 this.zonePaint.follow(state);
                 this.search.follow();
                 this.path.follow(state);
@@ -185,6 +186,8 @@ export class TimelineScreen {
                 if (this.viewer.model.progress >= 1) {
                         this.link.recall();
                         this.notes.read();
+                        this.tracks.begin();
+                        this.tracks.follow(this.viewer.state);
                 }
                 if (this.viewer.model.progress < 1 || this.cache.duration_ns !== this.viewer.model.duration_ns) {
                         this.cache.forget();

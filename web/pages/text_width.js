@@ -27,7 +27,7 @@ export function widthOfText(context, text) {
         return width;
 }
 
-/** What never begins a letter: the second half of a pair, marks over the letter before, a colour of skin, what joins pictures. */
+/** Signs that never begin a letter: second halves of pairs, marks over the letter before, colours of skin, joints of pictures. */
 const WITHIN_LETTER = /^[\p{M}\p{Cs}\p{Emoji_Modifier}\u200d]/u;
 /** All of that lies behind this one. */
 const FIRST_WITHIN = 0x300;

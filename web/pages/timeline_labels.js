@@ -202,7 +202,8 @@ export class TimelineLabels {
                 const rows = this.siblingsOf(row);
                 const from = rows.findIndex((one) => one.key === row.key);
                 const to = rows.findIndex((one) => one.key === target?.key);
-                const places = rows.map((one) => this.timeline.choice.moved.get(one.key) ?? (one.track ? placeOfTrack(one.track) : 0));
+                const places = rows.map((one) => this.timeline.choice.moved.get(one.key) ?? (one.track ? placeOfTrack(one.track) : 0))
+                        .sort((a, b) => a - b);
 
                 if (from < 0 || to < 0 || from === to)
                         return;
@@ -210,6 +211,9 @@ export class TimelineLabels {
                 rows.forEach((one, at) => this.timeline.choice.moved.set(one.key, places[at]));
                 this.timeline.viewer.announce(`${row.title} moved ${to < from ? 'up' : 'down'}`);
                 this.changed();
+                /* Another order would not show it. */
+                if (this.timeline.choice.sort !== '')
+                        this.timeline.tracks.sortBy('');
         }
 
         /**

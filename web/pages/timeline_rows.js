@@ -7,7 +7,7 @@
 
 import { busiestOf, busyShareOf, deviceTree, isNodeKey, isOpenAtFirst, nodeKeysOf } from './device_tree.js';
 import { formatCount, formatShare } from './format.js';
-import { someGhosts } from './ghost_lanes.js';
+import { samplesOf, someGhosts } from './ghost_lanes.js';
 import { NO_NAME } from './model_checks.js';
 import { GROUP_LEAST, isGroupKey, packProcesses } from './process_groups.js';
 
@@ -45,6 +45,10 @@ const LANE_ORDER = { states: 0, samples: 1, messages: 2, holder: 3, waiters: 4, 
  */
 const TRACK_ORDER = { load: -1, frames: 0, cpu: 1, thread: 2, device: 3, lock: 4, memory: 5, plot: 6, counter: 7 };
 
+/** The sort of processes and threads by their samples, which the model has. */
+export const BUSIEST_FIRST = 'busy';
+/** More threads than that do not fit on a screen. */
+const THREADS_IN_SIGHT = 12;
 /** Lanes of a device that is folded. */
 const STRIP_PX = 5;
 /** In the set of folded rows: of a row that is folded at first, that it is open. */
@@ -240,10 +244,11 @@ export function timelineRows(model, choice) {
         const pinned = choice.pinned.map((key) => tracks.find((track) => keyOfTrack(track) === key))
                 .filter((track) => track !== undefined && !first.includes(track));
         const passes = filterOf(model, choice);
+        const compare = orderOfTracks(model, choice);
         const rest = tracks.filter((track) => passes(track) && !choice.pinned.includes(keyOfTrack(track)) && !first.includes(track) &&
                 (track.kind !== 'load' || hasSums(track)));
         const own = rest.filter((track) => track.process === null || !model.processesById.has(track.process))
-                .sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b));
+                .sort(compare);
         /** @type {Map<number, TrackOfModel[]>} */
         const byProcess = new Map(model.processes.map((process) => [process.id, []]));
         let y = 0;
@@ -265,9 +270,9 @@ export function timelineRows(model, choice) {
         putTracks(model, own.filter((one) => isWanted(choice, one)), choice, put);
         /** @type {ProcessTracks[]} */
         const processes = model.processes.map((process) => ({ process, tracks: (byProcess.get(process.id) ?? [])
-                .sort((a, b) => orderOf(a) - orderOf(b) || bySort(model, choice, a, b)) }));
+                .sort(compare) }));
 
-        putProcesses(model, processes.filter(({ tracks }) => tracks.length > 0 &&
+        putProcesses(model, inOrder(processes, choice).filter(({ tracks }) => tracks.length > 0 &&
                 !(choice.hidesEmpty && !tracks.some((track) => isWanted(choice, track)))), choice, put);
         return { rows, height: y };
 }
@@ -329,20 +334,50 @@ export function orderOf(track) {
 }
 
 /**
- * Threads by the chosen sort; all else, and equals, by their places.
+ * By kind; threads by the chosen sort; all else, and equals, by their places.
  * @param {TraceModel} model
  * @param {TimelineChoice} choice
- * @param {TrackOfModel} a
- * @param {TrackOfModel} b
+ * @returns {(a: TrackOfModel, b: TrackOfModel) => number}
  */
-function bySort(model, choice, a, b) {
+function orderOfTracks(model, choice) {
         const { sort, numbers } = choice;
+        const samples = new Map(sort === BUSIEST_FIRST ? model.tracks.map((track) => [track, samplesOf(track)]) : []);
         /** @param {TrackOfModel} track */
-        const numberOf = (track) => numbers.get(model.thread(Number(track.thread))?.handle ?? '') ?? -1;
-        const difference = sort === '' || a.kind !== 'thread' || b.kind !== 'thread' ? 0 : sort === 'first'
+        const numberOf = (track) => samples.get(track) ?? numbers.get(model.thread(Number(track.thread))?.handle ?? '') ?? -1;
+        /** @param {TrackOfModel} a @param {TrackOfModel} b */
+        const bySort = (a, b) => sort === '' || a.kind !== 'thread' || b.kind !== 'thread' ? 0 : sort === 'first'
                 ? firstOfTrack(a) - firstOfTrack(b) : numberOf(b) - numberOf(a);
 
-        return difference || byMoves(choice, a, b);
+        return (a, b) => orderOf(a) - orderOf(b) || bySort(a, b) || byMoves(choice, a, b);
+}
+
+/**
+ * Processes with the most samples first, if threads are; those of a group have the samples of all of it.
+ * @param {ProcessTracks[]} processes
+ * @param {TimelineChoice} choice
+ */
+function inOrder(processes, choice) {
+        if (choice.sort !== BUSIEST_FIRST)
+                return processes;
+        /** @type {Map<string, number>} */
+        const samples = new Map();
+        /** @param {ProcessTracks} one */
+        const keyOf = ({ process, tracks }) => tracks[0]?.group ?? String(process.id);
+        /** @param {ProcessTracks} one */
+        const samplesOfKey = (one) => samples.get(keyOf(one)) ?? 0;
+
+        for (const one of processes)
+                samples.set(keyOf(one), samplesOfKey(one) + one.tracks.reduce((sum, track) => sum + samplesOf(track), 0));
+        return [...processes].sort((a, b) => samplesOfKey(b) - samplesOfKey(a));
+}
+
+/**
+ * Whether there are more threads than one sees at a time, and it is known which of them were busy: then they come first, unless
+ * the address or a person has another order.
+ * @param {TraceModel} model
+ */
+export function hasManyThreads(model) {
+        return model.tracks.filter((track) => track.kind === 'thread' && !track.group && samplesOf(track) > 0).length > THREADS_IN_SIGHT;
 }
 
 /** @param {TimelineChoice} choice @param {TrackOfModel} a @param {TrackOfModel} b */

@@ -8,16 +8,20 @@
 
 import { button, el, fill, setAttributes } from './dom.js';
 import { formatCount } from './format.js';
+import { BUSIEST_FIRST, hasManyThreads } from './timeline_rows.js';
 
 /**
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
  * @typedef {import('./viewer.js').ViewState} ViewState
  */
 
+/** The order by name in the address, where another one would be shown without a word about it. */
+const BY_NAME = 'name';
 /** An address has room for so many, beside what else it says. */
 const PINS_MAX = 200;
 /** @type {[string, string][]} */
-const TRACK_SORTS = [['', 'by name'], ['cpu', 'by CPU time'], ['first', 'by first activity'], ['late', 'by time preempted']];
+const TRACK_SORTS = [['', 'by name'], [BUSIEST_FIRST, 'busiest first'], ['cpu', 'by CPU time'], ['first', 'by first activity'],
+                     ['late', 'by time preempted']];
 /** The number of a row of `hyprof report --threads` by which a sort puts threads, the greatest first. */
 const SORT_NUMBERS = /** @type {{ [sort: string]: string }} */ ({ cpu: 'on_cpu_ns', late: 'preempted_ns' });
 
@@ -28,12 +32,15 @@ export class TimelineTracks {
                 this.viewer = timeline.viewer;
                 /** The sort whose numbers are there, or asked for. */
                 this.asked = '';
+                /** Whether the order is still to be chosen, as the address had none. */
+                this.isNew = location.hash.length <= 1;
                 this.filter = /** @type {HTMLInputElement} */ (el('input', { type: 'search', class: 'timeline-filter',
                         placeholder: 'filter tracks, w*7', 'aria-label': 'filter tracks by name', spellcheck: 'false',
                         autocomplete: 'off', on: { input: () => this.viewer.set({ filter: this.filter.value }),
                                 keydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event) } }));
                 this.sort = /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': 'order of tracks',
-                        on: { change: () => this.viewer.set({ sort: this.sort.value }) } },
+                        title: 'busiest first: processes and threads with the most samples',
+                        on: { change: () => this.sortBy(this.sort.value) } },
                         ...TRACK_SORTS.map(([value, words]) => el('option', { value }, words))));
                 this.foldButton = button('Fold all', () => this.toggleFold(), { title: 'each track as one lane, each process as one row' });
                 this.emptyButton = button('Hide empty', () => this.toggleEmpty(), { title: 'tracks that have ended before the view, or ' +
@@ -99,6 +106,23 @@ export class TimelineTracks {
         toggleEmpty() {
                 this.timeline.choice.hidesEmpty = !this.timeline.choice.hidesEmpty;
                 this.timeline.keepChoice();
+        }
+
+        /** @param {string} sort */
+        sortBy(sort) {
+                this.isNew = false;
+                this.viewer.set({ sort: sort || (hasManyThreads(this.viewer.model) ? BY_NAME : null) });
+        }
+
+        /** Puts the busiest of many threads first, once all are known; an order that a person made stays. */
+        begin() {
+                const { viewer, timeline } = this;
+
+                if (!this.isNew || viewer.model.isLive || viewer.model.progress < 1)
+                        return;
+                this.isNew = false;
+                if (timeline.choice.moved.size === 0 && hasManyThreads(viewer.model))
+                        viewer.begin({ sort: BUSIEST_FIRST });
         }
 
         /**

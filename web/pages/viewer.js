@@ -181,6 +181,15 @@ export class Viewer {
         }
 
         /**
+         * Puts what the page chose by itself, as it began, into the address; no screen is told.
+         * @param {Record<string, string>} choices
+         */
+        begin(choices) {
+                this.state = this.changed(choices);
+                history.replaceState(null, '', Viewer.fragment(this.state));
+        }
+
+        /**
          * The view has moved: Back leads to where it was before.
          * @param {number} from
          * @param {number} to
