@@ -298,6 +298,27 @@ test('rows of the timeline: pins first, idle threads and uncontended locks only 
         assert.ok(rows.flatMap((row) => row.lanes).every((one) => one.lane.kind !== 'ghosts'));
 });
 
+test('rows grow into the room there is, never beyond it, to twice the height of their lanes; not while the trace comes in', () => {
+        const lane = (id, kind) => ({ id, kind, depth: 0, items: 1 });
+        const document = { processes: [{ id: 1, pid: 7, name: 'p' }], tracks: Array.from({ length: 9 }, (_, i) => ({ id: i, kind: 'thread',
+                title: 't' + i, process: 1, thread: i, unit: null, lanes: [lane(2 * i + 1, 'states'), lane(2 * i + 2, 'zones')] })) };
+        const modelOf = inPages('(document) => new TraceModel(document)');
+        const choice = { ...inPages('WHOLE_CHOICE'), showsGhosts: false, closed: new Set() };
+        const fitted = (more, room) => inPages('fittedRows')(modelOf({ ...document, ...more }), choice, room);
+        const zoneOf = ({ rows }) => rows[0].lanes[1].height;
+        const least = fitted({}, 0);
+
+        for (let room = 0; room < 3 * least.height; room += 7) {
+                const { height, rows } = fitted({}, room);
+
+                assert.ok(height === least.height || height <= room, `${height} in ${room}`);
+                assert.ok(rows.every((row) => row.lanes[0].height === 16 && row.lanes[1].height <= 38 &&
+                        row.lanes[1].y >= row.lanes[0].y + 16 && row.lanes[1].y + row.lanes[1].height <= row.y + row.height));
+        }
+        assert.deepStrictEqual([zoneOf(least), zoneOf(fitted({}, least.height + 60)), zoneOf(fitted({}, 3 * least.height))], [19, 24, 38]);
+        assert.deepStrictEqual([zoneOf(fitted({ is_live: true }, 5000)), zoneOf(fitted({ progress: 0.5 }, 5000))], [19, 19]);
+});
+
 test('lanes of devices: those below another are beside it, numbers count as such, and each device is for itself', () => {
         const track = (id, number, lane, title) => ({ id, kind: 'device', process: 1, thread: null, number, lane, title, unit: null,
                 lanes: [] });

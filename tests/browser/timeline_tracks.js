@@ -186,7 +186,11 @@ test('of many threads the busiest are seen first, and the address says so; an ad
                 await page.value(choose('busy'));
                 await page.until(`${titles} === ${JSON.stringify(busiest)}`);
                 /* A thread that is moved stays where it was put, among the others as they stood. */
-                await page.value('[...document.querySelectorAll(".timeline-name")].find((one) => /w12 /.test(one.innerText)).focus()');
+                await page.until(`!${timeline}.isDrawAsked && (() => {
+                        const names = [...document.querySelectorAll('.timeline-name.track')];
+                        names[1].focus();
+                        return /w4 /.test(names[0].innerText) && /w12 /.test(names[1].innerText) && document.activeElement === names[1];
+                })()`, 'the name of w12');
                 await page.press('Alt+ArrowUp');
                 await page.until(`${titles} === 'game,w1,w2,w12,w4,w11,w10,w9,w8,w7,w6,w5,w3' && ${order}.value === ''`, 'w12 moved up');
         });
@@ -196,6 +200,31 @@ test('of many threads the busiest are seen first, and the address says so; an ad
         await withPage(new BusyTrace(BUSY.slice(0, 12)), '', async (page) => {
                 await page.until(`${titles} === ${JSON.stringify(byName.replace(',w12', ''))}`, 'few threads');
                 assert.strictEqual(await page.value('location.hash'), '');
+        });
+});
+
+const heights = (kind) => `[...new Set(${timeline}.layout.rows.flatMap((row) => row.lanes)
+        .filter((lane) => lane.lane.kind === ${JSON.stringify(kind)}).map((lane) => lane.height))].join()`;
+
+test('lanes grow where the window has room, to twice their height; states do not, and a panel that opens moves none', async () => {
+        await withPage(few, '', async (page) => {
+                const fits = timeline + '.layout.height <= ' + timeline + '.scroll.clientHeight';
+
+                await page.resize(1400, 420);
+                await page.until(`${heights('zones')} === '19' && !(${fits})`, 'no room: as high as always');
+                await page.resize(1400, 1700);
+                await page.until(`${heights('zones')} === '38' && ${fits}`, 'twice as high');
+                assert.strictEqual(await page.value(heights('states')), '16');
+                await page.resize(1400, 640);
+                await page.until(`(({ layout, scroll }) => layout.height <= scroll.clientHeight &&
+                        [19, 24, 29, 33].includes(Number(${heights('zones')})))(${timeline})`, 'as high as there is room');
+                await page.resize(390, 844);
+                await page.until(timeline + '.fit.windowTall === 844 && !' + timeline + '.isDrawAsked');
+                const before = await page.value(timeline + '.layout.height');
+                await page.value(`${timeline}.chooseFound(${timeline}.layout.rows.at(-1).lanes.at(-1).lane.id,
+                        { begin_ns: 1e8, end_ns: 2e8, what: 1 })`);
+                await page.until('!document.querySelector(".panel").hidden && document.querySelector(".panel h2")', 'the panel');
+                assert.strictEqual(await page.value(timeline + '.layout.height'), before);
         });
 });
 

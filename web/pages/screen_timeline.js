@@ -17,6 +17,7 @@ import { pictureOfHit } from './frame_picture.js';
 import { GhostSwitch, recallGhosts } from './ghost_switch.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
+import { RowFit } from './row_fit.js';
 import { answerLine } from './timeline_answer.js';
 import { paintWakerOf, TimelineArrows } from './timeline_arrows.js';
 import { TimelineCauses } from './timeline_causes.js';
@@ -143,8 +144,7 @@ export class TimelineScreen {
                 this.canvas.addEventListener('pointerleave', () => this.hover(null));
                 this.canvas.addEventListener('dblclick', () => this.zoomToChosen());
                 this.canvas.addEventListener('contextmenu', (event) => this.onMenu(event));
-                /* Before the page is shown: a stretched picture would not stand beside its names. */
-                new ResizeObserver(() => this.drawNow()).observe(this.scroll);
+                this.fit = new RowFit(this);
                 this.arrange();
                 this.notes.read();
                 viewer.on('model', () => this.onModel());
@@ -228,7 +228,7 @@ export class TimelineScreen {
                 this.part.textContent = part === null ? '' : `highlighted: ${this.viewer.model.locationName(part.what)} of ` +
                         `${formatDuration(part.from)} to ${isFinite(part.to) ? formatDuration(part.to) : 'the longest'} ×`;
                 this.choice.view = { from: this.from, to: this.to };
-                this.layout = timelineRows(this.viewer.model, this.choice);
+                this.layout = this.fit.rows();
                 this.tracks.say();
                 this.arrows.say();
                 this.room.style.height = `${this.layout.height + AXIS_PX + 20}px`;

@@ -9,6 +9,21 @@ import { beginOfText, widthOfText } from './text_width.js';
 
 /** @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame */
 
+/** Lanes that are as high have their names as large as text; a chart has its numbers at its edges. */
+const LARGE_NAMES_PX = 26;
+const CHARTS = ['plot', 'counter', 'memory', 'cpu_time'];
+
+/**
+ * The font of the names in a lane.
+ * @param {TimelineFrame} frame
+ * @param {import('./timeline_rows.js').LaneRow} row
+ */
+export function setLaneFont({ context, colors }, row) {
+        const px = row.height >= LARGE_NAMES_PX && !CHARTS.includes(row.lane.kind) ? 13 : 11;
+
+        context.font = `${px}px ${colors.sans || 'sans-serif'}`;
+}
+
 /**
  * Words on a ground of their own, so that they can be read over any lane.
  * @param {TimelineFrame} frame

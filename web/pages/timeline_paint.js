@@ -13,7 +13,7 @@ import { formatCount, formatDuration, formatPlural, formatShare, formatTime, for
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
 import { cutToWidth, widthOfText } from './text_width.js';
-import { paintHatch, paintHatchedWords, paintName } from './timeline_marks.js';
+import { paintHatch, paintHatchedWords, paintName, setLaneFont } from './timeline_marks.js';
 import { cpusOf, meanAfter, partsOfParallel } from './timeline_parallel.js';
 import { LOAD_LEGEND_PX, NO_LANE } from './timeline_rows.js';
 
@@ -159,6 +159,7 @@ function paintLane(frame, row) {
                 paintParallel(frame, items && items.isPoints ? items : null, y, row);
         if (!items || y + row.height < AXIS_PX || y > frame.height)
                 return;
+        setLaneFont(frame, row);
         if (items.isPoints && row.lane.kind === 'cpu_time')
                 paintWanted(frame, items, y, row);
         else if (items.isPoints)
@@ -503,7 +504,6 @@ class RunNames {
  */
 export function paintLabel(context, text, left, right, y, height) {
         const room = right - left - 7;
-
         const shown = room < 12 ? '' : cutToWidth(context, text, room);
 
         if (shown !== '')

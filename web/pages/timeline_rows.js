@@ -25,6 +25,8 @@ import { GROUP_LEAST, isGroupKey, packProcesses } from './process_groups.js';
  */
 const LANE_HEIGHTS = { zones: 19, ghosts: 15, states: 16, samples: 7, messages: 10, cpu: 18, unrecorded: 18, holder: 15, waiters: 11,
                        frames: 20, device: 19, plot: 46, counter: 46, memory: 46, cpu_time: 38 };
+/** Lanes that grow where the window has room: states stay quiet, and moments are points. */
+const GROWING = ['zones', 'ghosts', 'cpu', 'unrecorded', 'holder', 'waiters', 'frames', 'device', 'plot', 'counter', 'memory'];
 const TRACK_HEADER_PX = 20;
 /**
  * Room above the first lane, by kind of track.
@@ -63,10 +65,11 @@ const OPENED = 'open:';
  * @typedef {{ showsGhosts: boolean, hidesGhosts: boolean, showsIdle: boolean, showsWakes: boolean, closed: Set<string>, pinned: string[],
  *             moved: Map<string, number>, ghosts: Set<string>, path: { threads: number[], isFirst: boolean }|null, isFolded: boolean,
  *             hidesEmpty: boolean, filter: string, sort: string, numbers: Map<string, number>,
- *             view: { from: number, to: number }, found: string }} TimelineChoice
+ *             view: { from: number, to: number }, found: string, growth: number }} TimelineChoice
  *         `hidesGhosts`: also those that are shown by themselves; `ghosts`: tracks for which showsGhosts is the other way
  *         round; `path`: threads that are shown in any case; `closed`: with isFolded, what is open; `numbers`: by thread, for the sort;
- *         `view`: what hidesEmpty looks at; `found`: the track that is shown in any case
+ *         `view`: what hidesEmpty looks at; `found`: the track that is shown in any case; `growth`: how many times as high
+ *         lanes are that grow
  */
 
 /** @param {TrackOfModel} track */
@@ -109,7 +112,7 @@ export function isOnPath(choice, track) {
 /** @type {Omit<TimelineChoice, 'showsGhosts'>} all is shown, in its own order */
 export const WHOLE_CHOICE = { hidesGhosts: false, showsIdle: false, showsWakes: false, closed: new Set(), pinned: [], moved: new Map(),
         ghosts: new Set(), path: null, isFolded: false, hidesEmpty: false, filter: '', sort: '', numbers: new Map(),
-        view: { from: 0, to: Infinity }, found: '' };
+        view: { from: 0, to: Infinity }, found: '', growth: 1 };
 
 /** @param {TimelineChoice} choice @param {TrackOfModel} track */
 function isWanted(choice, track) {
@@ -230,6 +233,14 @@ function titleOfProcess(process) {
 }
 
 /**
+ * @param {TimelineChoice} choice
+ * @param {number} px
+ */
+function grown(choice, px) {
+        return Math.round(px * choice.growth);
+}
+
+/**
  * timelineRows() - all rows, with their places
  * @param {TraceModel} model
  * @param {TimelineChoice} choice
@@ -317,11 +328,12 @@ function putGroup(model, key, members, choice, put) {
         const isOpen = (!isClosed(choice, key) && (choice.isFolded || choice.closed.has(OPENED + key))) ||
                 members.some(({ tracks }) => tracks.some((track) => isOnPath(choice, track) || choice.found === keyOfTrack(track)));
         const { strips, nAtOnce } = packProcesses(members.map(({ tracks }) => tracks));
+        const tall = grown(choice, STRIP_PX);
         const lanes = isOpen ? [] : strips.flatMap((strip, i) => strip.map(({ lane, track }) =>
-                ({ lane, track, y: 3 + i * (STRIP_PX + 1), height: STRIP_PX })));
+                ({ lane, track, y: 3 + i * (tall + 1), height: tall })));
 
         put({ kind: 'group', title: `${formatCount(members.length)} processes of ${members[0].process.name}`, track: null, key, y: 0,
-              height: Math.max(TRACK_HEADER_PX + 2, isOpen ? 0 : 3 + strips.length * (STRIP_PX + 1) + TRACK_GAP_PX), isOpen,
+              height: Math.max(TRACK_HEADER_PX + 2, isOpen ? 0 : 3 + strips.length * (tall + 1) + TRACK_GAP_PX), isOpen,
               isPinned: false, nHidden: 0, lanes, note: `at most ${formatCount(nAtOnce)} at a time` });
         for (const { process, tracks } of isOpen ? members : [])
                 putProcess(model, process, tracks, choice, (row) =>
@@ -464,7 +476,7 @@ function putNode(model, node, choice, put, place) {
                 put({ ...trackRow(model, tracks[0], choice, false), ...at, title: path.slice(place.depth).join(' / ') || node.title });
                 return;
         }
-        put(nodeRow(model, node, { ...at, isOpen }));
+        put(nodeRow(model, node, { ...at, isOpen }, grown(choice, STRIP_PX)));
         if (!isOpen)
                 return;
         if (node.own)
@@ -478,16 +490,17 @@ function putNode(model, node, choice, put, place) {
  * @param {TraceModel} model
  * @param {DeviceNode} node
  * @param {{ depth: number, parent?: string, isOpen: boolean }} place
+ * @param {number} tall  of a strip
  * @returns {TimelineRow}
  */
-function nodeRow(model, node, place) {
+function nodeRow(model, node, place, tall) {
         const shown = place.isOpen ? [] : busiestOf(node);
         const note = `${formatCount(node.tracks.length)} lanes, ${formatShare(busyShareOf(node, model.duration_ns))} busy`;
         const lanes = shown.flatMap((track) => track.lanes.filter((lane) => lane.kind === 'device' && lane.items > 0).slice(0, 1)
-                .map((lane) => ({ lane, track }))).map((one, i) => ({ ...one, y: 3 + i * (STRIP_PX + 1), height: STRIP_PX }));
+                .map((lane) => ({ lane, track }))).map((one, i) => ({ ...one, y: 3 + i * (tall + 1), height: tall }));
 
         return { kind: 'group', title: node.title, track: null, key: node.key, y: 0,
-                 height: Math.max(TRACK_HEADER_PX + 2, 3 + lanes.length * (STRIP_PX + 1) + TRACK_GAP_PX), isPinned: false, nHidden: 0,
+                 height: Math.max(TRACK_HEADER_PX + 2, 3 + lanes.length * (tall + 1) + TRACK_GAP_PX), isPinned: false, nHidden: 0,
                  lanes, ...place, note };
 }
 
@@ -583,7 +596,8 @@ function trackRow(model, track, choice, isPinned) {
         const lanes = [];
 
         for (const lane of isOpen ? shown : shown.slice(0, track.kind === 'cpu' ? 2 : 1)) {
-                const height = LANE_HEIGHTS[lane.kind] ?? 16;
+                const least = LANE_HEIGHTS[lane.kind] ?? 16;
+                const height = GROWING.includes(lane.kind) ? grown(choice, least) : least;
                 const isOver = lane.kind === 'unrecorded' && lanes.length > 0;
 
                 lanes.push({ lane, track, y: isOver ? lanes[0].y : y, height });
