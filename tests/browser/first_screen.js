@@ -158,7 +158,7 @@ test('of many threads without zones, those with the most samples have functions:
                                 row.lanes.some((one) => one.lane.kind === 'ghosts')).map((row) => row.track.title)`);
                         assert.ok(shown.includes('worker ' + (nThreads - 1)), shown.join());
                         assert.strictEqual(shown.includes('main'), nShown === nThreads);
-                }, { of: new SampledTrace(nThreads) });
+                }, { of: new SampledTrace(nThreads), fragment: '#sort=name' });
 });
 
 test('all of them, none, and some again: by one button, by that of a thread, and in a link', async () => {

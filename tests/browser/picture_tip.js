@@ -50,7 +50,8 @@ test('the tip of a frame has its picture', async () => {
                 ${timeline}.from >= ${begin - (end - begin) - 1} && ${timeline}.layout.rows.length > 0`,
                 'the range');
         const { id } = await page.value(placeOf((begin + end) / 2));
-        await page.until(`${timeline}.cache.covering(${id}, ${timeline}.from, ${timeline}.to)`, 'its lane');
+        await page.until(`hyprofViewer.model.progress === 1 && ${timeline}.fit.room > 0 && !${timeline}.isDrawAsked &&
+                ${timeline}.cache.has(${id}, ${timeline}.from, ${timeline}.to, ${timeline}.frame().bucketLog2)`, 'its lane');
         const { x, y } = await page.value(placeOf((begin + end) / 2));
         await page.move(x, y);
         await page.until('document.querySelector(".timeline-tip canvas.frame-picture")', 'the picture');

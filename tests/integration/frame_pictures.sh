@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Pictures of frames: recorded with the frames that they are of, equal ones once, and shown by the viewer
+# Pictures of frames: recorded with the frames that they are of, equal ones once, and shown by the viewer, also in one file
 set -eu
 . tests/tap.sh
-plan 23
+plan 26
 need jq curl node
 need_sampling
 . tests/browser/run_node.sh
@@ -46,8 +46,13 @@ status() { curl -s -o "$TMPDIR/body" -w '%{http_code}' "${url}picture?$1"; }
 holds "a number of no picture is refused" same "400 400 400 400" "$(status id=0) $(status id=4000000000) $(status '') $(status id=1,2)"
 holds "with words" grep -q 'one stack or picture' "$TMPDIR/body"
 run_node tests/browser/pictures.js
+"$HYPROF" html -o "$TMPDIR/pictures.html" "$TMPDIR/pictures.hyp" >"$TMPDIR/html.out" 2>&1
+holds "a page in one file has all of them" same "0" "$(grep -c 'pictures of frames' "$TMPDIR/html.out")"
+"$HYPROF" html --redact -o "$TMPDIR/redacted.html" "$TMPDIR/pictures.hyp" >"$TMPDIR/html.out" 2>&1
+holds "one that names nothing private has none, and says so" grep -q 'pictures of frames are left out' "$TMPDIR/html.out"
 if command -v chromium >/dev/null; then
         VIEWER=$url run_node tests/browser/picture_tip.js
+        VIEWER=file://$TMPDIR/pictures.html run_node tests/browser/picture_tip.js
 else
-        skips "the tip of a frame has its picture" "tool: chromium is not installed"
+        skips_group "the tip of a frame has its picture: all cases" "tool: chromium is not installed"
 fi

@@ -14,6 +14,7 @@
 #include "web/file/html_parts.h"
 #include "web/model/page_files.h"
 #include "web/model/view_content.h"
+#include "web/model/view_pictures.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -80,22 +81,22 @@ static void put_lane(uint32_t id, bool has_values, unsigned merged_log2, const s
         escaped_columns_deinit(&columns);
 }
 
-/* Pictures themselves are not in the file. */
-static bool is_of_texts(const struct timeline_index *index, uint32_t lane)
-{
-        uint32_t kind = timeline_index_lane_facts(index, lane).kind;
+/* Lanes that are left out, by kind: bits. */
+#define LEAVES_OUT(kind) (UINT32_C(1) << (kind))
 
-        return kind == TIMELINE_LANE_TEXTS || kind == TIMELINE_LANE_PICTURES;
+static bool is_left_out(const struct timeline_index *index, uint32_t lane, uint32_t left_out)
+{
+        return (left_out & LEAVES_OUT(timeline_index_lane_facts(index, lane).kind)) != 0;
 }
 
 /*
- * put_lanes() - all lanes, or all but those of texts of zones
+ * put_lanes() - all lanes but those of @left_out
  * @merged_log2:  items shorter than 2^this ns are merged by the rule of a view; 0 = none
  * @n_items_max:  of all lanes together
  * Returns 0; -E2BIG if there are more items; -ENOMEM, -EBADMSG, -errno.
  */
-static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t n_items_max, bool has_texts,
-                     struct byte_buffer *out, struct error *err)
+static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t n_items_max,
+                     uint32_t left_out, struct byte_buffer *out, struct error *err)
 {
         struct timeline_columns columns = { .n = 0 };
         uint32_t n_lanes = 0;
@@ -103,7 +104,7 @@ static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t 
         int r = 0;
 
         for (uint32_t i = 0; i < index->n_lanes; i++)
-                n_lanes += has_texts || !is_of_texts(index, i);
+                n_lanes += !is_left_out(index, i, left_out);
         byte_buffer_add_u32(out, HTML_LANES_MAGIC);
         byte_buffer_add_u32(out, HTML_LANES_VERSION);
         byte_buffer_add_u32(out, n_lanes);
@@ -113,7 +114,7 @@ static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t 
                                               .bucket_log2 = merged_log2,
                                               .to_ns = index->duration_ns + 1 };
 
-                if (!has_texts && is_of_texts(index, i))
+                if (is_left_out(index, i, left_out))
                         continue;
                 columns.n_max = n_items_max - n_items + 1;
                 r = timeline_query_view(index, &view, &columns, err);
@@ -134,14 +135,15 @@ static int put_lanes(struct timeline_index *index, unsigned merged_log2, size_t 
  * An item of a lane has at least this many bytes when packed.  Items of regular lanes have fewer, so a few
  * million items are always packed to see whether they fit; more items are not tried.
  */
-#define ITEM_BYTES_MIN      2
-#define ITEMS_ALWAYS_TRIED  2000000
-#define MERGE_FIRST_LOG2    8                   /* 256 ns */
-#define ALWAYS_PACKED_BYTES (UINT32_C(1) << 23) /* fewer are packed at once */
-#define ESTIMATE_SLACK      8 /* an estimate is wrong by an eighth at most, or packed to see */
-#define MERGE_STEP_LOG2     2
-#define MERGE_LAST_LOG2     52
-#define LAUNCHES_MAX        200000 /* pairs of zones, for arrows: a few bytes each when packed */
+#define ITEM_BYTES_MIN          2
+#define ITEMS_ALWAYS_TRIED      2000000
+#define MERGE_FIRST_LOG2        8                   /* 256 ns */
+#define ALWAYS_PACKED_BYTES     (UINT32_C(1) << 23) /* fewer are packed at once */
+#define ESTIMATE_SLACK          8 /* an estimate is wrong by an eighth at most, or packed to see */
+#define MERGE_STEP_LOG2         2
+#define MERGE_LAST_LOG2         52
+#define LAUNCHES_MAX            200000 /* pairs of zones, for arrows: a few bytes each when packed */
+#define HTML_PICTURES_BYTES_MAX (UINT64_C(1) << 22) /* of frames, before they are packed */
 #define POLICY                                                                                                    \
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; " \
         "style-src 'unsafe-inline'; img-src data:\">\n"
@@ -155,9 +157,10 @@ struct html_parts {
         struct html_redaction redaction;
         struct html_answers answers;
         struct byte_buffer all, details; /* without and with answers about single zones and functions */
-        struct byte_buffer samples, stacks, strings, texts, launches, lanes, notes, tracks;
+        struct byte_buffer samples, stacks, strings, texts, launches, pictures, lanes, notes, tracks;
+        struct view_pictures_count n_pictures;
         unsigned merged_log2;
-        bool has_details, has_samples, has_lanes, has_texts;
+        bool has_details, has_samples, has_lanes, has_texts, has_pictures;
 };
 
 /*
@@ -340,6 +343,19 @@ static int pack_launches(struct html_parts *p, struct error *err)
         return r;
 }
 
+/* A page that leaves out private things has none: a picture shows more than names do. */
+static int pack_pictures(struct html_parts *p, struct error *err)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        int r = view_pictures_put(&p->trace, p->options->redacts ? 0 : HTML_PICTURES_BYTES_MAX, &bytes,
+                                  &p->n_pictures, err);
+
+        if (r == 0 && bytes.used_bytes > 0)
+                r = pack(&p->pictures, &bytes, err);
+        byte_buffer_deinit(&bytes);
+        return r;
+}
+
 /* A note after the end would never be seen. */
 static int check_notes(const struct html_parts *p, struct error *err)
 {
@@ -391,6 +407,7 @@ static uint64_t count_others(const struct html_parts *p)
         n += p->has_details ? p->details.used_bytes : p->all.used_bytes;
         n += p->strings.used_bytes + p->launches.used_bytes + p->notes.used_bytes + p->tracks.used_bytes;
         n += p->has_texts ? p->texts.used_bytes : 0;
+        n += p->has_pictures ? p->pictures.used_bytes : 0;
         return n + (p->has_samples ? p->samples.used_bytes + p->stacks.used_bytes : 0);
 }
 
@@ -409,13 +426,19 @@ static unsigned count_merge_steps(const struct html_parts *p)
         return n;
 }
 
+static uint32_t lanes_left_out(const struct html_parts *p)
+{
+        return (p->has_texts ? 0 : LEAVES_OUT(TIMELINE_LANE_TEXTS)) |
+               (p->has_pictures ? 0 : LEAVES_OUT(TIMELINE_LANE_PICTURES));
+}
+
 /* The items of the lanes that come into the page, none of them merged. */
 static uint64_t count_items(const struct html_parts *p)
 {
         uint64_t n = 0;
 
         for (uint32_t i = 0; i < p->index.n_lanes; i++)
-                if (p->has_texts || !is_of_texts(&p->index, i))
+                if (!is_left_out(&p->index, i, lanes_left_out(p)))
                         n += timeline_index_lane_facts(&p->index, i).n_items;
         return n;
 }
@@ -440,7 +463,7 @@ static int try_lanes(struct html_parts *p, unsigned merged_log2, bool is_sure, s
                 return 0;
         show(p, "the timeline, items from %s on",
              text_number_duration(merged_log2 ? UINT64_C(1) << merged_log2 : 0).text);
-        r = put_lanes(&p->index, merged_log2, n_items_max, p->has_texts, &bytes, err);
+        r = put_lanes(&p->index, merged_log2, n_items_max, lanes_left_out(p), &bytes, err);
         if (r == 0 && bytes.used_bytes > ALWAYS_PACKED_BYTES) {
                 uint64_t estimate = packed_text_estimate(bytes.data, bytes.used_bytes);
 
@@ -494,8 +517,8 @@ static int fit_lanes(struct html_parts *p, struct error *err)
 }
 
 /*
- * Reduces the file in this order: texts of zones are dropped, then short items are merged, then samples are
- * dropped, then details, then the timeline.
+ * Reduces the file in this order: pictures of frames are dropped, then texts of zones, then short items are
+ * merged, then samples are dropped, then details, then the timeline.
  */
 static int fit(struct html_parts *p, struct error *err)
 {
@@ -504,7 +527,12 @@ static int fit(struct html_parts *p, struct error *err)
         p->has_details = p->has_lanes = true;
         p->has_samples = p->samples.used_bytes > 0;
         p->has_texts = p->texts.used_bytes > 0;
-        r = p->has_texts ? try_lanes(p, 0, true, err) : 0;
+        p->has_pictures = p->pictures.used_bytes > 0;
+        r = p->has_pictures ? try_lanes(p, 0, true, err) : 0;
+        if (r == 0) {
+                p->has_pictures = false;
+                r = p->has_texts ? try_lanes(p, 0, true, err) : 0;
+        }
         if (r == 0) {
                 p->has_texts = false;
                 r = fit_lanes(p, err);
@@ -553,6 +581,11 @@ static void say_left_out(const struct html_parts *p, struct byte_buffer *words)
                 html_file_say(words, "zones and other items shorter than %.1f us are merged", ns / 1e3);
         if (p->has_lanes && !p->has_texts && p->texts.used_bytes > 0)
                 html_file_say(words, "texts of zones are left out: a search does not find them");
+        if (p->has_lanes && !p->has_pictures && p->n_pictures.n_all > 0)
+                html_file_say(words, "pictures of frames are left out");
+        else if (p->has_lanes && p->n_pictures.n_put < p->n_pictures.n_all)
+                html_file_say(words, "%" PRIu32 " of %" PRIu32 " pictures of frames are left out",
+                              p->n_pictures.n_all - p->n_pictures.n_put, p->n_pictures.n_all);
         if (p->has_lanes && p->index.n_launches > LAUNCHES_MAX)
                 html_file_say(words,
                               "arrows to work of devices and of flows are left out: there are more than %d",
@@ -639,6 +672,8 @@ static void put_data(const struct html_parts *p, const struct byte_buffer *model
                 put_element(out, "strings", &p->strings);
                 if (p->has_texts)
                         put_element(out, "texts", &p->texts);
+                if (p->has_pictures)
+                        put_element(out, "pictures", &p->pictures);
                 if (p->launches.used_bytes > 0)
                         put_element(out, "launches", &p->launches);
         }
@@ -683,9 +718,9 @@ static int make_parts(struct html_parts *p, struct error *err)
         static const struct {
                 const char *stage;
                 int (*make)(struct html_parts *p, struct error *err);
-        } stages[] = { { "the index", open_parts }, { "notes", pack_marks },   { "tables", pack_answers },
-                       { "samples", pack_samples }, { "names", pack_strings }, { "arrows", pack_launches },
-                       { "the timeline", fit } };
+        } stages[] = { { "the index", open_parts },   { "notes", pack_marks },   { "tables", pack_answers },
+                       { "samples", pack_samples },   { "names", pack_strings }, { "arrows", pack_launches },
+                       { "pictures", pack_pictures }, { "the timeline", fit } };
         int r = 0;
 
         for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]) && r == 0; i++) {
@@ -698,10 +733,9 @@ static int make_parts(struct html_parts *p, struct error *err)
 
 static void free_parts(struct html_parts *p)
 {
-        struct byte_buffer *const buffers[] = {
-                &p->all,   &p->details,  &p->samples, &p->stacks, &p->strings,
-                &p->texts, &p->launches, &p->lanes,   &p->notes,  &p->tracks
-        };
+        struct byte_buffer *const buffers[] = { &p->all,     &p->details, &p->samples,  &p->stacks,
+                                                &p->strings, &p->texts,   &p->launches, &p->pictures,
+                                                &p->lanes,   &p->notes,   &p->tracks };
 
         for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
                 byte_buffer_deinit(buffers[i]);

@@ -3,15 +3,13 @@
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
-#include "format/attachment_chunk.h"
-#include "format/trace_dictionary.h"
-#include "format/trace_spec.h"
 #include "timeline/timeline_builder.h"
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_launches.h"
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
 #include "web/follow/live_trace.h"
+#include "web/model/view_pictures.h"
 #include "web/request/web_request.h"
 
 #include <errno.h>
@@ -304,43 +302,12 @@ int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_b
         return view_model_print(json_pack("{s:o*}", "frames", frames), out, err);
 }
 
-/* ---- pictures of frames -------------------------------------------------------------------------------- */
-
-#define PICTURE_BYTES_MAX (UINT64_C(1) << 22)
-
-static bool is_attachment(const struct trace_chunk_header *header)
-{
-        return header->kind == TRACE_CHUNK_ATTACHMENT;
-}
-
-/* Parts of an attachment follow each other in the trace. */
-static int read_picture(const struct loaded_trace *trace, uint32_t attachment, struct byte_buffer *out,
-                        struct error *err)
-{
-        struct attachment_chunk part;
-        struct trace_item item;
-        int r = trace_reader_rewind(trace->reader, err);
-
-        while (r == 0 && trace_reader_next_wanted(trace->reader, is_attachment, &item, err) == 1)
-                if (attachment_chunk_decode(trace->dictionary, item.body, item.body_bytes, &part, NULL) ==
-                            0 &&
-                    part.attachment == attachment && part.offset_bytes == out->used_bytes)
-                        byte_buffer_add(out, part.bytes, part.n_bytes);
-        return r == 0 && out->failed ? error_set(err, -ENOMEM, "no memory for a picture") : r;
-}
-
 int view_content_put_picture(struct view_content *c, uint32_t attachment, struct byte_buffer *out,
                              struct error *err)
 {
-        const struct trace_dictionary *d = c->trace ? c->trace->dictionary : NULL;
-        const struct trace_attachment *row;
-
-        if (!d || c->live || !c->is_whole)
+        if (!c->trace || !c->trace->dictionary || c->live || !c->is_whole)
                 return error_set(err, -EINVAL, "pictures can be shown once the whole trace was read");
-        if (attachment == 0 || attachment > trace_dictionary_count(d, TRACE_TABLE_ATTACHMENTS))
+        if (!view_pictures_has(c->trace->dictionary, attachment))
                 return error_set(err, -EINVAL, "there is no such picture");
-        row = trace_dictionary_row(d, TRACE_TABLE_ATTACHMENTS, attachment);
-        if (row->kind != TRACE_ATTACHMENT_FRAME_PICTURE || row->size_bytes > PICTURE_BYTES_MAX)
-                return error_set(err, -EINVAL, "this is no picture");
-        return read_picture(c->trace, attachment, out, err);
+        return view_pictures_read(c->trace, attachment, out, err);
 }

@@ -135,6 +135,26 @@ function decodeFilePoints(reader, n, mergedLog2, nEscapes) {
         return lane;
 }
 
+/**
+ * Pictures of frames by their numbers; what is cut off is none.
+ * @param {ArrayBuffer} bytes
+ * @returns {Map<number, ArrayBuffer>}
+ */
+export function decodeFilePictures(bytes) {
+        const view = new DataView(bytes);
+        /** @type {Map<number, ArrayBuffer>} */
+        const pictures = new Map();
+
+        for (let at = 0; at + 8 <= bytes.byteLength;) {
+                const end = at + 8 + view.getUint32(at + 4, true);
+
+                if (end <= bytes.byteLength)
+                        pictures.set(view.getUint32(at, true), bytes.slice(at + 8, end));
+                at = end;
+        }
+        return pictures;
+}
+
 /** The ends that are named for a zone, as by `hyprof view`; more are counted. */
 const LAUNCH_ENDS_MAX = 64;
 

@@ -17,7 +17,7 @@ import { timelineRows } from './timeline_rows.js';
 /** How many times as high lanes become, at most, and the steps in which they do. */
 const GROWTH_MOST = 2;
 const GROWTH_STEPS = 4;
-/** What stays free below rows that grow: lines above them may come later. */
+/** The room that stays free below rows that grow: lines above them may come later. */
 const FREE_PX = 48;
 
 /**
@@ -42,7 +42,7 @@ export class RowFit {
         /** @param {TimelineScreen} timeline */
         constructor(timeline) {
                 this.timeline = timeline;
-                /** What rows may grow into, and the height of the window at that time. */
+                /** The room that rows may grow into, and the height of the window at that time. */
                 this.room = 0;
                 this.windowTall = 0;
                 /* Before the page is shown: a stretched picture would not stand beside its names. */
@@ -51,17 +51,26 @@ export class RowFit {
 
         /** Rows grow with the window, but not as a panel opens or a line above them comes: they would move below the pointer. */
         follow() {
-                const room = this.timeline.scroll.clientHeight - AXIS_PX - FREE_PX;
-
-                if (room > 0 && (this.room === 0 || this.windowTall !== window.innerHeight)) {
-                        this.room = room;
-                        this.windowTall = window.innerHeight;
+                if (this.measure())
                         this.timeline.arrange();
-                }
                 this.timeline.drawNow();
         }
 
+        /** Whether there is another room now. */
+        measure() {
+                const room = this.timeline.scroll.clientHeight - AXIS_PX - FREE_PX;
+                const isNew = room > 0 && (this.room === 0 || this.windowTall !== window.innerHeight);
+
+                if (isNew) {
+                        this.room = room;
+                        this.windowTall = window.innerHeight;
+                }
+                return isNew;
+        }
+
         rows() {
+                if (this.room === 0)
+                        this.measure();
                 return fittedRows(this.timeline.viewer.model, this.timeline.choice, this.room);
         }
 }

@@ -3,7 +3,7 @@
 
 import { hashOfText } from './colors.js';
 import { el, fill } from './dom.js';
-import { decodeFileLanes, FileLaunches } from './file_lanes.js';
+import { decodeFileLanes, decodeFilePictures, FileLaunches } from './file_lanes.js';
 import { searchedLanes, searchLanes } from './file_search.js';
 import { findInLane, foldLane } from './lanes.js';
 import { TraceModel } from './model.js';
@@ -288,9 +288,14 @@ export class FileSource {
                 return ids.map((id) => /** @type {string} */ (all.get(id)) || '');
         }
 
-        /** Pictures of frames are not in the file. */
-        async picture() {
-                return null;
+        /**
+         * The picture of a frame, as frame_picture.js decodes it; null: the file does not have it.
+         * @param {number} id
+         * @returns {Promise<ArrayBuffer | null>}
+         */
+        async picture(id) {
+                const bytes = await this.part('pictures');
+                return bytes ? decodeFilePictures(bytes).get(id) ?? null : null;
         }
 
         /**
