@@ -285,3 +285,48 @@ uint32_t timeline_launches_find(const struct timeline_index *t, const struct tim
         }
         return n;
 }
+
+/* ---- all in a view ------------------------------------------------------------------------------------- */
+
+static bool is_in_view(const struct timeline_launch *launch, uint64_t from_ns, uint64_t to_ns)
+{
+        bool is_forth = launch->from_ns <= launch->to_ns;
+
+        return (is_forth ? launch->from_ns : launch->to_ns) < to_ns &&
+               (is_forth ? launch->to_ns : launch->from_ns) >= from_ns;
+}
+
+/* 0 .. 63 */
+static unsigned log2_of_length(const struct timeline_launch *launch)
+{
+        uint64_t ns = launch->from_ns <= launch->to_ns ? launch->to_ns - launch->from_ns
+                                                       : launch->from_ns - launch->to_ns;
+
+        return 63U - (unsigned)__builtin_clzll(ns | 1);
+}
+
+uint32_t timeline_launches_view(const struct timeline_index *t, uint64_t from_ns, uint64_t to_ns,
+                                const struct timeline_launch **ret, uint32_t n_max)
+{
+        uint32_t counts[64] = { 0 }, n_all = 0, n_longer = 0, n_rest, n = 0;
+        unsigned least = 63;
+
+        for (uint32_t i = 0; i < t->n_launches; i++)
+                if (is_in_view(&t->launches[i], from_ns, to_ns)) {
+                        counts[log2_of_length(&t->launches[i])]++;
+                        n_all++;
+                }
+        while (least > 0 && n_longer + counts[least] <= n_max)
+                n_longer += counts[least--];
+        n_rest = n_max - n_longer;
+        for (uint32_t i = 0; i < t->n_launches && n < n_max; i++) {
+                unsigned length = log2_of_length(&t->launches[i]);
+
+                if (length < least || !is_in_view(&t->launches[i], from_ns, to_ns) ||
+                    (length == least && n_rest == 0))
+                        continue;
+                n_rest -= length == least;
+                ret[n++] = &t->launches[i];
+        }
+        return n_all;
+}

@@ -102,4 +102,11 @@ struct timeline_launch_search {
 uint32_t timeline_launches_find(const struct timeline_index *t, const struct timeline_launch_search *search,
                                 const struct timeline_launch **ret, uint32_t n_max);
 
+/*
+ * timeline_launches_view() - how many arrows have a part between two times, and the longest of them: at most
+ * @n_max, borrowed; of those whose lengths are the same up to a factor of 2, the first of the index's order
+ */
+uint32_t timeline_launches_view(const struct timeline_index *t, uint64_t from_ns, uint64_t to_ns,
+                                const struct timeline_launch **ret, uint32_t n_max);
+
 #endif /* TIMELINE_TIMELINE_LAUNCHES_H */

@@ -121,6 +121,35 @@ async function checkEnds(page) {
         await page.untilText('.panel h2', /^submit: /);
 }
 
+/** The switch draws both arrows, from begin to end, and a link has it. */
+async function checkAll(page) {
+        const drawn = `${timeline}.arrows.flows.shown.map(({ from, to }) => [from.x, to.x].map((x) => Math.round(${timeline}.from +
+                x / ${timeline}.canvas.clientWidth * (${timeline}.to - ${timeline}.from))))`;
+
+        await choose(page, 'submit');
+        const begin = await page.value(timeline + '.chosen.begin');
+        await page.value(`${timeline}.showRange(${begin - 1e4}, ${begin + 5e5})`);
+        await page.until(timeline + '.arrows.flows.shown.length === 0');
+        await page.click('.timeline-tools button', 'Flows');
+        await page.until(timeline + '.arrows.flows.shown.length === 2', 'both arrows');
+        const seen = (await page.value(drawn)).sort((a, b) => a[0] - b[0]);
+        [[6e4, 1e5], [1e5, 4e5]].forEach((ends, i) => ends.forEach((at, k) =>
+                assert.ok(Math.abs(seen[i][k] - begin - at) < 2, String(seen))));
+        await page.untilText('.timeline-tools', /2 hand-overs/);
+        await page.until('/rows=[^&]*\\bw\\b/.test(location.hash)', 'the address');
+        await page.value(`${timeline}.showRange(${begin - 1e4}, ${begin + 8e4})`);
+        await page.until(timeline + '.arrows.flows.shown.length === 1', 'the one that reaches into the view');
+        await page.value(`${timeline}.showRange(${begin + 6e5}, ${begin + 8e5})`);
+        await page.until(timeline + '.arrows.flows.shown.length === 0', 'none there');
+        await page.press('u');
+        await page.until('!/rows=[^&]*\\bw\\b/.test(location.hash)', 'the switch is off');
+}
+
+test('all arrows in view on a switch, of a trace that is served and of a page in one file', async () => {
+        await withPage(await served(path.join(folder, 'whole.hyp')), checkAll);
+        await withPage('file://' + path.join(folder, 'page.html'), checkAll);
+});
+
 test('a trace that is served: an arrow, and each end names the other', async () => {
         await withPage(await served(path.join(folder, 'whole.hyp')), checkEnds);
 });

@@ -3,7 +3,7 @@
 # Flows on the timeline in a browser: an arrow from each zone to the next, between processes too; served, growing, in one file
 set -eu
 . tests/tap.sh
-plan 4
+plan 5
 need node chromium
 . tests/browser/run_node.sh
 

@@ -164,6 +164,35 @@ static void check(const struct timeline_index *index)
         ck_assert_uint_eq(index->tracks[lanes[1]].busy_ns, 20);
 }
 
+/* The arrows are as long as 200, 210, 500, 30 and 10 ns. */
+START_TEST(all_between_two_times)
+{
+        static const uint64_t views[][3] = { /* from, to, how many */
+                                             { 0, 1000, 0 },    { 0, 1001, 3 },    { 1300, 1400, 1 },
+                                             { 1500, 1501, 1 }, { 1501, 2020, 0 }, { 2050, 2051, 2 },
+                                             { 2061, 9000, 0 }
+        };
+        const struct timeline_launch *found[5];
+
+        ck_assert_int_eq(timeline_builder_build(&made, &trace, NULL, NULL), 0);
+        for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
+                ck_assert_uint_eq(timeline_launches_view(&made, views[i][0], views[i][1], found, 5),
+                                  views[i][2]);
+        ck_assert_uint_eq(timeline_launches_view(&made, 0, 9000, found, 5), 5);
+        ck_assert_uint_eq(found[4]->to_ns, 2060);
+        found[3] = NULL;
+        ck_assert_uint_eq(timeline_launches_view(&made, 0, 9000, found, 3), 5);
+        ck_assert_uint_eq(found[2]->to_ns, 1500);
+        ck_assert_ptr_null(found[3]);
+        found[2] = NULL;
+        ck_assert_uint_eq(timeline_launches_view(&made, 0, 9000, found, 2), 5);
+        ck_assert_uint_eq(found[0]->to_ns, 1200);
+        ck_assert_uint_eq(found[1]->to_ns, 1500);
+        ck_assert_ptr_null(found[2]);
+        ck_assert_uint_eq(timeline_launches_view(&made, 0, 9000, found, 0), 5);
+}
+END_TEST
+
 START_TEST(both_ends_of_a_whole_trace)
 {
         ck_assert_int_eq(timeline_builder_build(&made, &trace, NULL, NULL), 0);

@@ -273,6 +273,30 @@ int view_content_put_launches(struct view_content *c, const struct web_request *
         return view_model_print(json_pack("{s:I,s:o*}", "n", (json_int_t)n, "ends", ends), out, err);
 }
 
+int view_content_put_arrows(struct view_content *c, const struct web_request *request,
+                            struct byte_buffer *out, struct error *err)
+{
+        const struct timeline_launch *found[VIEW_CONTENT_ARROWS_MAX];
+        json_t *list = json_array();
+        int r = check_index(c, err);
+        uint32_t n;
+
+        if (r == 0 && c->builder && timeline_launches_join(&c->builder->shared.launches) < 0)
+                r = error_set(err, -ENOMEM, "joining zones for arrows: out of memory");
+        if (r < 0) {
+                json_decref(list);
+                return r;
+        }
+        n = timeline_launches_view(c->index, request->from_ns, request->to_ns, found,
+                                   VIEW_CONTENT_ARROWS_MAX);
+        for (uint32_t i = 0; list && i < n && i < VIEW_CONTENT_ARROWS_MAX; i++)
+                (void)json_array_append_new(list, json_pack("[I,I,I,I]", (json_int_t)found[i]->host_track,
+                                                            (json_int_t)found[i]->from_ns,
+                                                            (json_int_t)found[i]->device_track,
+                                                            (json_int_t)found[i]->to_ns));
+        return view_model_print(json_pack("{s:I,s:o*}", "n", (json_int_t)n, "arrows", list), out, err);
+}
+
 int view_content_put_strings(struct view_content *c, const struct web_request *request,
                              struct byte_buffer *out, struct error *err)
 {

@@ -31,6 +31,7 @@ struct web_request;
 
 #define VIEW_CONTENT_ITEMS_MAX    200000 /* of one reply */
 #define VIEW_CONTENT_LAUNCHES_MAX 64     /* of one zone; more are counted */
+#define VIEW_CONTENT_ARROWS_MAX   500    /* of all zones between two times; more are counted */
 
 struct view_content {
         struct loaded_trace *trace;     /* borrowed */
@@ -76,6 +77,8 @@ int view_content_put_found(struct view_content *c, const struct web_request *req
                            struct error *err);
 int view_content_put_launches(struct view_content *c, const struct web_request *request,
                               struct byte_buffer *out, struct error *err);
+int view_content_put_arrows(struct view_content *c, const struct web_request *request,
+                            struct byte_buffer *out, struct error *err);
 int view_content_put_strings(struct view_content *c, const struct web_request *request,
                              struct byte_buffer *out, struct error *err);
 /* The picture of a frame, as the trace has it.  Returns 0, or -errno with words. */

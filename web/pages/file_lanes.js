@@ -155,6 +155,8 @@ export function decodeFilePictures(bytes) {
         return pictures;
 }
 
+/** The arrows of a view; more are counted. */
+const ARROWS_OF_VIEW_MAX = 500;
 /** The ends that are named for a zone, as by `hyprof view`; more are counted. */
 const LAUNCH_ENDS_MAX = 64;
 
@@ -178,6 +180,26 @@ export class FileLaunches {
                                 this.ends.set(key, [i]);
                         }
                 }
+        }
+
+        /**
+         * Those with a part between two times, as by `hyprof view`: the longest.
+         * @param {number} from
+         * @param {number} to
+         * @returns {{ n: number, arrows: [number, number, number, number][] }}  track, time, track, time
+         */
+        between(from, to) {
+                /** @type {[number, number, number, number][]} */
+                const arrows = [];
+
+                for (let i = 0; i + 2 * NUMBERS_OF_END <= this.numbers.length; i += 2 * NUMBERS_OF_END) {
+                        const [fromTrack, begin, toTrack, end] = [0, 3, 4, 7].map((at) => this.numbers[i + at]);
+
+                        if (Math.min(begin, end) < to && Math.max(begin, end) >= from)
+                                arrows.push([fromTrack, begin, toTrack, end]);
+                }
+                arrows.sort((a, b) => Math.abs(b[3] - b[1]) - Math.abs(a[3] - a[1]));
+                return { n: arrows.length, arrows: arrows.slice(0, ARROWS_OF_VIEW_MAX) };
         }
 
         /**

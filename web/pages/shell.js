@@ -394,7 +394,7 @@ const KEY_HELP = [
         ['M', 'timeline: measure by a drag'],
         ['Shift', 'timeline: with a drag, select a range of time for all screens'],
         ['G', 'timeline: ghost zones'],
-        ['U', 'timeline: arrows of wake-ups'],
+        ['U', 'timeline: arrows of wake-ups and flows'],
         ['P', 'timeline: who delayed the chosen zone? Esc leaves it'],
         ['B', 'timeline: a note on the chosen item, else on the selected range'],
         ['n N', 'timeline: the next hit of the search, the one before'],

@@ -260,6 +260,14 @@ export class FileSource {
         }
 
         /**
+         * @param {number} from
+         * @param {number} to
+         */
+        async arrows(from, to) {
+                return (await this.allLaunches()).between(from, to);
+        }
+
+        /**
          * @param {SearchRequest} request
          * @returns {Promise<SearchReply>}
          */

@@ -13,6 +13,8 @@ import { TraceModel } from './model.js';
 /**
  * @typedef {{signal?: AbortSignal, onProgress?: (share: number | null, elapsed_ms: number) => void}} AnswerOptions
  * @typedef {{begin_ns: number, end_ns: number, what: number, lane?: number}} FoundSpan
+ * @typedef {{n: number, arrows: [number, number, number, number][]}} ArrowsOfView  the longest, each from a time of a track to
+ *     a time of a track; `n`: with those that are not among them
  * @typedef {{track: number, begin_ns: number, what: number, at_ns: number, own_ns: number, is_from: boolean}} LaunchEnd  a zone of
  *     a thread (`what` 0: none is open there) or a device, and where the arrow between that and the asked zone is: there, and here
  * @typedef {{lane: number, begin_ns: number, end_ns: number, what: number, rank: number}} FoundHit `rank`: which of the hits
@@ -29,6 +31,7 @@ import { TraceModel } from './model.js';
  *     lanes(ids: number[], from: number, to: number, bucketLog2: number): Promise<Map<number, LaneItems>>,
  *     find(lanes: number[], at: number, direction: 'next' | 'previous', what?: number | null):
  *         Promise<FoundSpan | null>,
+ *     arrows(from: number, to: number): Promise<ArrowsOfView>,
  *     launches(lane: number, at: number, what: number): Promise<{n: number, ends: LaunchEnd[]}>,
  *     search(request: SearchRequest): Promise<SearchReply>,
  *     strings(ids: number[], kind: 'messages' | 'texts'): Promise<string[]>,
@@ -164,6 +167,16 @@ export class ServerSource {
          */
         async launches(lane, at, what) {
                 return (await this.request('launches', { lane, at, what })).json();
+        }
+
+        /**
+         * Arrows between zones, with a part between two times: track, time, track, time.
+         * @param {number} from
+         * @param {number} to
+         * @returns {Promise<ArrowsOfView>}
+         */
+        async arrows(from, to) {
+                return (await this.request('arrows', { from: Math.max(0, Math.floor(from)), to: Math.max(1, Math.ceil(to)) })).json();
         }
 
         /**

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * timeline_arrows.js - arrows from threads that woke others, for all wake-ups in view, on a switch
+ * timeline_arrows.js - arrows from threads that woke others, for all wake-ups in view, and of flows, on a switch
  *
- * Way of the data:  lane_cache: the states of threads -> [timeline_arrows] -> a canvas
+ * Way of the data:  lane_cache: the states of threads, timeline_flows -> [timeline_arrows] -> a canvas
  *
  * The states that are drawn say who woke a thread, so nothing is asked for.  At most one arrow between two rows for each
  * two pixels, at most ARROWS_MAX in all: then those after the longest waits are drawn, which stay when the view moves.
@@ -12,6 +12,7 @@ import { button, el, setAttributes } from './dom.js';
 import { formatCount, formatPlural } from './format.js';
 import { lowerBound } from './lanes.js';
 import { STATE_RUNNABLE, STATE_WAITING } from './model.js';
+import { TimelineFlows } from './timeline_flows.js';
 import { AXIS_PX, xOfTime } from './timeline_paint.js';
 import { paintWakeUp } from './timeline_wakes.js';
 
@@ -81,8 +82,10 @@ export class TimelineArrows {
         /** @param {TimelineScreen} timeline */
         constructor(timeline) {
                 this.timeline = timeline;
-                this.button = button('Wake-ups', () => this.toggle(), { title: 'arrows from threads that woke others (U)' });
+                this.button = button('Wake-ups', () => this.toggle(), {
+                        title: 'arrows from threads that woke others, and from where work was handed over to where it was taken (U)' });
                 this.note = el('span', { class: 'muted' });
+                this.flows = new TimelineFlows(timeline);
                 /**
                  * Drawn last; read by tests.
                  * @type {WakeArrow[]}
@@ -103,7 +106,9 @@ export class TimelineArrows {
                 const { choice, viewer } = this.timeline;
                 const hasStates = viewer.model.tracks.some((track) => track.lanes.some((lane) => lane.kind === 'states'));
 
-                setAttributes(this.button, { 'aria-pressed': String(choice.showsWakes), hidden: !hasStates });
+                setAttributes(this.button, { 'aria-pressed': String(choice.showsWakes), hidden: !hasStates && !this.flows.hasAny });
+                this.button.textContent = !this.flows.hasAny ? 'Wake-ups' : hasStates ? 'Wake-ups, flows' : 'Flows';
+                this.flows.lookFor();
                 this.note.hidden = !choice.showsWakes;
         }
 
@@ -112,14 +117,15 @@ export class TimelineArrows {
          * @param {TimelineRow[]} rows  in sight
          */
         paint(frame, rows) {
-                this.shown = [];
+                this.shown = this.flows.shown = [];
                 if (!this.timeline.choice.showsWakes || this.timeline.path.isShown())
                         return;
                 const all = this.inView(frame, rows);
 
                 this.shown = thinArrows(all.arrows);
                 paintArrows(frame, this.shown);
-                const words = wordsOfArrows(this.shown.length, all);
+                const words = [this.flows.paint(frame), all.nAll > 0 || !this.flows.hasAny ? wordsOfArrows(this.shown.length, all) : '']
+                        .filter((one) => one !== '').join('; ');
 
                 if (this.note.textContent !== words)
                         this.note.textContent = words;

@@ -250,7 +250,7 @@ function paintArrow(frame, from, to) {
 }
 
 /** @param {CanvasRenderingContext2D} context @param {{ x: number, y: number }} tip @param {number} angle */
-function paintHead(context, tip, angle) {
+export function paintHead(context, tip, angle) {
         context.beginPath();
         context.moveTo(tip.x, tip.y);
         for (const side of [-0.45, 0.45])

@@ -27,6 +27,7 @@ static const struct {
         { "keep", WEB_REQUEST_KEEP },         { "search", WEB_REQUEST_SEARCH },
         { "launches", WEB_REQUEST_LAUNCHES }, { "nearby", WEB_REQUEST_NEARBY },
         { "compare", WEB_REQUEST_COMPARE },   { "picture", WEB_REQUEST_PICTURE },
+        { "arrows", WEB_REQUEST_ARROWS },
 };
 
 enum host_kind {
@@ -260,7 +261,11 @@ static int check_query(const struct web_request *request, unsigned seen, struct 
 
         switch (request->kind) {
         case WEB_REQUEST_LANES:
-                r = check_seen(seen, SEEN_FROM | SEEN_TO | SEEN_BUCKET | SEEN_IDS, 0, err);
+        case WEB_REQUEST_ARROWS:
+                r = check_seen(seen,
+                               SEEN_FROM | SEEN_TO |
+                                       (request->kind == WEB_REQUEST_LANES ? SEEN_BUCKET | SEEN_IDS : 0),
+                               0, err);
                 if (r == 0 && request->from_ns >= request->to_ns)
                         r = error_set(err, -EINVAL, "from is not before to");
                 return r;

@@ -46,6 +46,7 @@ enum web_request_kind {
         WEB_REQUEST_MODEL,
         WEB_REQUEST_LANES,
         WEB_REQUEST_FIND,
+        WEB_REQUEST_ARROWS,   /* of all zones, between two times */
         WEB_REQUEST_LAUNCHES, /* the zones at the other end of a zone's arrows */
         WEB_REQUEST_SEARCH,
         WEB_REQUEST_STRINGS,
@@ -63,7 +64,7 @@ struct web_request {
         enum web_request_kind kind;
         enum web_side side; /* the trace that it is about, but for ANSWER: that says so itself */
         char file[WEB_REQUEST_FILE_MAX + 1];
-        uint64_t from_ns, to_ns; /* of LANES */
+        uint64_t from_ns, to_ns; /* of LANES and ARROWS */
         uint64_t at_ns, rank;    /* of FIND, LAUNCHES and SEARCH: from where */
         uint32_t bucket_log2;
         uint32_t ids[WEB_REQUEST_LANES_MAX]; /* lanes, strings, a stack */

@@ -363,6 +363,8 @@ static enum MHD_Result reply_with_content(struct exchange *x, const struct web_r
                 r = view_content_put_lanes(content, request, &body, &err);
         else if (request->kind == WEB_REQUEST_FIND)
                 r = view_content_put_found(content, request, &body, &err);
+        else if (request->kind == WEB_REQUEST_ARROWS)
+                r = view_content_put_arrows(content, request, &body, &err);
         else if (request->kind == WEB_REQUEST_LAUNCHES)
                 r = view_content_put_launches(content, request, &body, &err);
         else if (request->kind == WEB_REQUEST_SEARCH)
@@ -411,6 +413,7 @@ static enum MHD_Result reply(struct exchange *x, const struct web_request *reque
         case WEB_REQUEST_MODEL:
         case WEB_REQUEST_LANES:
         case WEB_REQUEST_FIND:
+        case WEB_REQUEST_ARROWS:
         case WEB_REQUEST_LAUNCHES:
         case WEB_REQUEST_SEARCH:
         case WEB_REQUEST_STRINGS:
