@@ -283,6 +283,23 @@ test('a process of one thread has one row; short processes of one name are one r
         });
 });
 
+test('names keep their numbers on a phone, and a note beside a name is whole, or goes', async () => {
+        const note = 'document.querySelector(".timeline-note")';
+        const isWhole = (selector) => `[...document.querySelectorAll(${JSON.stringify(selector)})].every((one) =>
+                one.scrollWidth <= one.clientWidth)`;
+
+        await withPage(build, '', async (page) => {
+                await page.until(`${note}?.innerText === 'at most 2 at a time' && ${isWhole('.timeline-note')}`, 'the note');
+                await page.resize(880, 900);
+                await page.until(`${note}?.hidden && /, at most 2 at a time$/.test(${note}.previousElementSibling.title)`, 'no room');
+        });
+        await withPage(new ThreadsTrace(Array.from({ length: 4 }, () => ['python3', 1, 1e6, 9e8])), '', async (page) => {
+                await page.resize(390, 844);
+                await page.until(`innerWidth === 390 && document.querySelectorAll('.timeline-name.track').length === 4 &&
+                        ${isWhole('.timeline-name.track')}`, 'whole names');
+        });
+});
+
 test('a search leads to a thread in a group, which is opened', async () => {
         await withPage(build, '', async (page) => {
                 await page.press('/');

@@ -123,12 +123,15 @@ export class TimelineLabels {
                 const key = rows.flatMap((row) => [row.key, row.isOpen, row.isPinned, this.isDim(row), this.isFound(row),
                                                    Math.round(row.y - top), row.title, row.note,
                                                    row.track && showsGhostsOf(this.timeline.choice, row.track),
-                                                   this.timeline.choice.hidesGhosts]).join();
+                                                   this.timeline.choice.hidesGhosts]).concat(this.element.clientWidth).join();
 
                 if (this.element.dataset.key === key)
                         return;
                 this.element.dataset.key = key;
                 fill(this.element, rows.map((row) => this.label(row, top)));
+                /* A part of a note says nothing; the name has it as well. */
+                for (const note of /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll('.timeline-note')))
+                        note.hidden = note.scrollWidth > note.clientWidth;
         }
 
         /**
@@ -150,11 +153,12 @@ export class TimelineLabels {
         label(row, top) {
                 const more = row.kind === 'group' && row.nHidden > 0 ? ` (${row.nHidden} not shown)` : '';
                 const name = button(`${row.isOpen ? '▾' : '▸'} ${row.title}${more}`, () => this.toggleOpen(row.key),
-                                    { class: `link timeline-name ${row.kind}`, 'aria-expanded': String(row.isOpen), title: row.title });
+                                    { class: `link timeline-name ${row.kind}`, 'aria-expanded': String(row.isOpen),
+                                      title: row.note ? `${row.title}, ${row.note}` : row.title });
                 const pin = row.kind === 'track' ? button(row.isPinned ? '★' : '☆', () => this.togglePin(row.key),
                         { class: 'quiet timeline-pin', 'aria-label': `${row.isPinned ? 'unpin' : 'pin'} ${row.title}`,
                           'aria-pressed': String(row.isPinned) }) : null;
-                const note = row.note ? el('span', { class: 'timeline-note muted', title: row.note }, row.note) : null;
+                const note = row.note ? el('span', { class: 'timeline-note muted' }, row.note) : null;
                 const label = el('div', { class: `timeline-label${this.isDim(row) ? ' dim' : ''}${this.isFound(row) ? ' found' : ''}` },
                                  name, note, this.ghostButton(row), pin);
 
