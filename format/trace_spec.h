@@ -463,9 +463,11 @@ enum trace_value_kind {
         X(71, NO_DEVICE_ZONES,                                                                                   \
           "zones of devices not recorded: made by macros for an interface that hyprof does not ask for times")   \
         X(72, NO_EVENTS,                                                                                         \
-          "calls of Tracy's or Perfetto's API not recorded: categories, parameters, texts on tracks, more flows")
+          "calls of Tracy's or Perfetto's API not recorded: categories, parameters, texts on tracks, "           \
+          "more flows")                                                                                          \
+        X(73, PROBES_OPEN, "begins of tracepoints with keys lost: the table of 16,384 open ones was full")
 
-#define TRACE_LOSS_COUNT 73 /* ids below this are known */
+#define TRACE_LOSS_COUNT 74 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -102,14 +102,25 @@ int device_hosts_add(struct device_hosts *h, const struct device_zone *zone, boo
         return 0;
 }
 
+/* Flows that no device takes part in lead from thread to thread: no work of a device is missing. */
+static bool is_among_threads(const struct device_hosts *h, const struct device_key_zone *zone)
+{
+        uint32_t id = intern_find(&h->spaces, &zone->space, sizeof(zone->space));
+
+        return zone->is_flow && (id == 0 || h->space_rows[id - 1].n_spans == 0);
+}
+
 int device_hosts_finish(struct device_hosts *h)
 {
         for (uint32_t i = 0; i < h->keys.n_zones; i++) {
                 const struct device_key_zone *zone = &h->keys.zones[i];
                 struct device_space_row *space;
                 struct device_host_row *row;
-                int r = find_row(h, zone->location, &row);
+                int r;
 
+                if (is_among_threads(h, zone))
+                        continue;
+                r = find_row(h, zone->location, &row);
                 if (r == 0)
                         r = find_space(h, zone->space, &space);
                 if (r < 0)

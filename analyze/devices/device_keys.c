@@ -60,6 +60,7 @@ int device_keys_add(struct device_keys *k, const struct walked_thread *thread,
                 .thread = thread->id,
                 .process = row->process,
                 .recording = process->recording,
+                .is_flow = is_flow,
         };
         return 1;
 }

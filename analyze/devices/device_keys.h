@@ -35,6 +35,7 @@ struct device_key_zone {
         uint32_t space;              /* string; 0 = not said */
         uint32_t location, thread;   /* of the zone */
         uint32_t process, recording; /* of the thread */
+        bool is_flow;                /* a step of a flow, which need not lead to a device */
         bool has_span;               /* device_keys_find() found it */
         bool is_seen;                /* device_keys_of_zone() found it */
 };

@@ -77,15 +77,35 @@ static int sum_rows(struct filling *f)
         return r;
 }
 
-static void sum_threads(struct filling *f)
+/*
+ * The first event of a command's thread comes while its execve(2) goes on, so the calls of a short thread may
+ * take longer than there are events of it: it has lived as long as they took.
+ */
+static int sum_threads(struct filling *f)
 {
+        uint32_t n = trace_dictionary_count(f->report->trace.dictionary, TRACE_TABLE_THREADS);
+        uint64_t *called_ns = calloc((size_t)n + 1, sizeof(*called_ns)); /* by id */
+
+        if (!called_ns)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < f->s->n_threads; i++) {
+                const struct report_syscall_thread *row = &f->s->threads[i];
+
+                if (row->thread <= n)
+                        called_ns[row->thread] = saturating_add(called_ns[row->thread], row->time_ns);
+        }
         for (uint32_t i = 0; i < f->report->n_threads; i++) {
                 const struct report_thread *thread = &f->report->threads[i];
+                uint64_t lived_ns = thread->last_ns - thread->first_ns;
 
-                if (!thread->is_fiber)
-                        f->s->threads_ns = saturating_add(f->s->threads_ns,
-                                                          thread->last_ns - thread->first_ns);
+                if (thread->is_fiber)
+                        continue;
+                if (thread->thread <= n && called_ns[thread->thread] > lived_ns)
+                        lived_ns = called_ns[thread->thread];
+                f->s->threads_ns = saturating_add(f->s->threads_ns, lived_ns);
         }
+        free(called_ns);
+        return 0;
 }
 
 /* ------------------------------------------------------------------ samples */
@@ -265,7 +285,8 @@ int report_syscalls_fill(struct report_syscalls *s, const struct report *report)
                 r = sum_samples(&f);
         if (r == 0)
                 r = sort_all(&f);
-        sum_threads(&f);
+        if (r == 0)
+                r = sum_threads(&f);
         intern_deinit(&f.names);
         intern_deinit(&f.callers);
         intern_deinit(&f.zones);

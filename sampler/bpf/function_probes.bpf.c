@@ -11,6 +11,11 @@
 
 #include "sampler/bpf/probe_layout.h"
 #include "sampler/bpf/probe_machine.h"
+#include "sampler/bpf/switch_machine.h"
+
+struct task_struct {
+        MACHINE_TASK_MEMBERS
+} KERNEL_STRUCT;
 
 const volatile struct probe_settings settings = { .scope = PROBE_SCOPE_ALL };
 
@@ -258,16 +263,11 @@ static __always_inline void read_fields(const void *fields, const struct probe_s
 
 static __always_inline bool is_32_bit(void)
 {
-#ifdef SWITCH_MACHINE_x86_64
-        const struct probe_registers *regs = (const void *)bpf_task_pt_regs(
-                (void *)bpf_get_current_task_btf());
-        __u64 cs = 0;
+        const struct task_struct *task = bpf_get_current_task_btf();
+        const struct pt_regs *regs = (const void *)bpf_task_pt_regs((void *)task);
 
-        (void)bpf_probe_read_kernel(&cs, sizeof(cs), &regs->cs);
-        return cs == 0x23;
-#else
-        return false;
-#endif
+        (void)regs; /* some machines do not need it */
+        return MACHINE_IS_32_BIT_CALL(task, regs);
 }
 
 static __always_inline bool is_syscall_wanted(const struct probe_spec *spec, const void *fields)
@@ -310,7 +310,7 @@ static __always_inline int join(const void *fields, const struct probe_spec *spe
                 if (open)
                         __sync_fetch_and_add(&totals.n_begins, 1);
                 if (bpf_map_update_elem(&opened, &key, &begin, BPF_ANY) < 0)
-                        lose();
+                        __sync_fetch_and_add(&totals.n_full, 1);
                 return 0;
         }
         if (!open) {

@@ -140,6 +140,7 @@ enum probe_scope { PROBE_SCOPE_ALL, PROBE_SCOPE_CGROUP, PROBE_SCOPE_PROCESSES };
 /* Variables of the program. */
 struct probe_totals {
         __u64 n_lost;   /* records without room */
+        __u64 n_full;   /* begins with keys beyond PROBE_OPEN_MAX open ones */
         __u64 n_others; /* hits of programs that are not recorded */
         __u64 n_ends;   /* of keys whose begin was not recorded */
         __u64 n_begins; /* of keys that began again before their end */

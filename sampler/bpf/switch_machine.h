@@ -18,6 +18,7 @@
  * Each machine says:
  *   MACHINE_REGISTER_BYTES                   of struct pt_regs, as far as it is copied
  *   MACHINE_PC, _SP, _IS_32_BIT(regs)        of the user's registers
+ *   MACHINE_IS_32_BIT_CALL(task, regs)       a system call with a number of 32-bit programs
  *   MACHINE_FUTEX(regs)                      the address that futex(2) was called with; 0 = it was not
  *   MACHINE_TASK_MEMBERS                     of struct task_struct
  *   MACHINE_IS_INTERRUPT(task, regs, stack)  is this thread only what an interrupt came
@@ -31,12 +32,21 @@ struct pt_regs {
         unsigned long orig_ax, di, ip, cs, sp;
 } KERNEL_STRUCT;
 
+struct thread_info {
+        __u32 status;
+} KERNEL_STRUCT;
+
+#define X86_TS_COMPAT 2 /* of `status`, meanwhile: a 64-bit program may make such calls too, by int 0x80 */
+
 #define MACHINE_REGISTER_BYTES  (21 * 8)
 #define MACHINE_PC(regs)        ((regs)->ip)
 #define MACHINE_SP(regs)        ((regs)->sp)
 #define MACHINE_IS_32_BIT(regs) ((regs)->cs == 0x23)
 #define MACHINE_FUTEX(regs)     ((regs)->orig_ax == 202 && !MACHINE_IS_32_BIT(regs) ? (regs)->di : 0)
-#define MACHINE_TASK_MEMBERS    void *stack;
+#define MACHINE_TASK_MEMBERS            \
+        struct thread_info thread_info; \
+        void *stack;
+#define MACHINE_IS_32_BIT_CALL(task, regs) (((task)->thread_info.status & X86_TS_COMPAT) != 0)
 
 /*
  * The kernel counts interrupts in a variable for each CPU, but versions of the kernel have it in different
@@ -92,6 +102,7 @@ struct thread_info {
 
 #endif
 
+#define MACHINE_IS_32_BIT_CALL(task, regs)      MACHINE_IS_32_BIT(regs)
 #define MACHINE_SP(regs)                        ((regs)->sp)
 #define MACHINE_TASK_MEMBERS                    struct thread_info thread_info;
 #define MACHINE_IS_INTERRUPT(task, regs, stack) (((task)->thread_info.preempt_count & INTERRUPT_BITS) != 0)

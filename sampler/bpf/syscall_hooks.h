@@ -85,12 +85,14 @@ static __always_inline struct syscall_task *begin_syscalls(struct task_struct *t
         return at;
 }
 
-static __always_inline __u32 syscall_number(__u64 number, const struct pt_regs *regs)
+static __always_inline __u32 syscall_number(__u64 number, const struct task_struct *task,
+                                            const struct pt_regs *regs)
 {
         if (number > SYSCALL_NUMBER_MAX)
                 number = SYSCALL_NUMBER_MAX;
-        (void)regs; /* some machines have only one kind of programs */
-        return (__u32)number + (MACHINE_IS_32_BIT(regs) ? SYSCALL_32_BIT : 0);
+        (void)regs; /* some machines do not need both, or have only one kind of programs */
+        (void)task;
+        return (__u32)number + (MACHINE_IS_32_BIT_CALL(task, regs) ? SYSCALL_32_BIT : 0);
 }
 
 static __always_inline void set_unwanted(struct syscall_task *at, __u32 number, bool is_unwanted)
@@ -123,7 +125,7 @@ int on_syscall(__u64 *ctx)
                 at = begin_syscalls(task);
         if (!at)
                 return 0;
-        at->number = syscall_number(ctx[1], (const struct pt_regs *)ctx[0]);
+        at->number = syscall_number(ctx[1], task, (const struct pt_regs *)ctx[0]);
         at->entered_ns = bpf_ktime_get_ns();
         announce_call(task, at);
         return 0;

@@ -567,6 +567,7 @@ void probe_source_count(const struct probe_source *s, struct probe_counts *ret_c
         *ret_counts = (struct probe_counts){ .hit_ns = s->hit_ns, .point_ns = s->point_ns };
         if (bpf_map_lookup_elem(s->totals_fd, &key, &totals) == 0) {
                 ret_counts->n_lost = totals.n_lost;
+                ret_counts->n_full = totals.n_full;
                 ret_counts->n_others = totals.n_others;
                 ret_counts->n_ends = totals.n_ends;
                 ret_counts->n_begins = totals.n_begins + count_opened(s);

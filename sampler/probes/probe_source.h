@@ -34,6 +34,7 @@ struct probe_counts {
         uint64_t n_hits;   /* of recorded programs */
         uint64_t n_others; /* of other programs */
         uint64_t n_lost;   /* records for which there was no room */
+        uint64_t n_full;   /* begins with keys for which the table of open ones had no room */
         uint64_t hit_ns;   /* what one costs here, as measured on hyprof itself before; 0 = not known */
         uint64_t n_points; /* hits of tracepoints, which are not among those above, and what one costs */
         uint64_t point_ns;

@@ -131,12 +131,13 @@ void recorded_probes_end(struct recorded_probes *p)
         probe_source_stop(p->source);
 }
 
-uint64_t recorded_probes_count_lost(const struct recorded_probes *p)
+uint64_t recorded_probes_count_lost(const struct recorded_probes *p, uint64_t *ret_n_full)
 {
         struct probe_counts n = { .n_lost = 0 };
 
         if (p->source)
                 probe_source_count(p->source, &n);
+        *ret_n_full = n.n_full;
         return n.n_lost;
 }
 

@@ -57,7 +57,7 @@ int recorded_probes_begin(struct recorded_probes *p, const struct recorded_probe
 void recorded_probes_end(struct recorded_probes *p);
 
 /* Counts begins and ends for which there was no room. */
-uint64_t recorded_probes_count_lost(const struct recorded_probes *p);
+uint64_t recorded_probes_count_lost(const struct recorded_probes *p, uint64_t *ret_n_full);
 
 /*
  * recorded_probes_describe() - adds the price to the trace: hits, time, functions without zones

@@ -445,11 +445,13 @@ static int describe_whole(struct recorder *r, uint64_t end_ns)
 static int describe_probes(struct recorder *r, uint64_t end_ns)
 {
         uint64_t cpu_ns = r->command.reaped ? r->command.cpu_ns : end_ns - r->start_ns;
-        uint64_t n_lost = recorded_probes_count_lost(&r->probes);
+        uint64_t n_full, n_lost = recorded_probes_count_lost(&r->probes, &n_full);
 
         if (n_lost > 0)
                 loss_counter_add(&r->merge.losses, TRACE_LOSS_PROBES_LOST, n_lost);
-        if (n_lost > 0 && loss_counter_flush(&r->merge.losses, r->dictionary, end_ns) < 0)
+        if (n_full > 0)
+                loss_counter_add(&r->merge.losses, TRACE_LOSS_PROBES_OPEN, n_full);
+        if (n_lost + n_full > 0 && loss_counter_flush(&r->merge.losses, r->dictionary, end_ns) < 0)
                 return -ENOMEM;
         return recorded_probes_describe(&r->probes, &r->merge.sink, cpu_ns, r->dictionary);
 }

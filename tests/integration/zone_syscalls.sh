@@ -3,7 +3,7 @@
 # record --zone-syscalls: each system call of the recorded threads is a zone with its result, and none of others
 set -eu
 . tests/tap.sh
-plan 18
+plan 20
 need jq
 need_sampling
 rounds=2000
@@ -80,6 +80,35 @@ if gcc -m32 -O1 -fno-pic -no-pie -ffreestanding -nostdlib -static -fno-stack-pro
         holds "they are chosen by their names" same "5 0" "$(zones calls_32 close) $(zones calls_32 read)"
 else
         skips "they are chosen by their names" "hardware: the machine or its kernel runs no 32-bit programs"
+fi
+
+# ---- a 64-bit program may make calls by these numbers too: 20 is getpid of theirs, and writev of the others
+cat >"$TMPDIR/calls_both.c" <<'C'
+#include <errno.h>
+#include <sys/uio.h>
+int main(void)
+{
+        for (int i = 0; i < 7; i++) {
+                int number = 20;
+
+                __asm__ volatile("int $0x80" : "+a"(number) : "b"(0), "c"(0), "d"(0) : "memory", "r8", "r9", "r10", "r11");
+                if (number == -ENOSYS)
+                        return 1;
+        }
+        for (int i = 0; i < 3; i++)
+                (void)writev(-1, (struct iovec[1]){ { 0 } }, 1);
+        return 0;
+}
+C
+if gcc "$TMPDIR/calls_both.c" -o "$TMPDIR/calls_both" 2>/dev/null && "$TMPDIR/calls_both"; then
+        record both --syscalls --zone-syscalls=getpid,writev "$TMPDIR/calls_both"
+        read_trace both
+        holds "a call by int 0x80 has its own name" same "7 3" "$(zones both getpid) $(zones both writev)"
+        holds "also in the sums" same "getpid 7 writev 3" "$("$HYPROF" report --syscalls --json --limit 0 "$TMPDIR/both.hyp" |
+                jq -r '[.calls.rows[] | select(.name == "getpid" or .name == "writev") | "\(.name) \(.n_calls)"] | sort | join(" ")')"
+else
+        skips "a call by int 0x80 has its own name" "hardware: the kernel has no such calls"
+        skips "also in the sums" "hardware: the kernel has no such calls"
 fi
 
 # ---- the limit

@@ -3,7 +3,7 @@
 # record --zone-tracepoint: from one tracepoint of the kernel to another, on a thread, or by a key from thread to thread
 set -eu
 . tests/tap.sh
-plan 20
+plan 21
 need jq python3
 need_sampling
 n=50
@@ -61,6 +61,18 @@ holds "of the thread where it began, which ended on another one" same 1 \
         "$(n_different signals 'kind == "device_span"' tid)"
 holds "begins without an end are counted" grep -qE '; [34] begins of tracepoints had no end' <<<"$(note signals PROBES)"
 holds "a report has them" same "$n" "$("$HYPROF" report --devices --json "$TMPDIR/signals.hyp" | jq '.devices.rows[] | select(.device == "signal") | .count')"
+
+# ---- begins that wait for their ends have a table of 16,384: others are lost, which is not the ring's fault
+cat >"$TMPDIR/many.py" <<'P'
+import os
+file = os.open("/dev/zero", os.O_RDONLY)
+for i in range(20000):
+    os.pread(file, 1, i)
+P
+record many --zone-tracepoint=syscalls:sys_enter_pread64,syscalls:sys_enter_pwrite64,pos --no-sampling \
+        "$(python3 -c 'import sys; print(sys.executable)')" "$TMPDIR/many.py"
+read_trace many
+holds "begins for which there is no room have a reason of their own" grep -qx 'PROBES_OPEN 36[01][0-9]' <<<"$(lost many)"
 
 # ---- several zones of one tracepoint: it ends one of them and begins the next, as a work of a disk does that was queued
 enter=syscalls:sys_enter_pwritev leave=syscalls:sys_exit_pwritev

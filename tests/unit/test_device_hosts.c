@@ -251,6 +251,35 @@ START_TEST(test_without_a_clock)
 }
 END_TEST
 
+static void say_flow(const char *space, uint64_t key, uint64_t time_ns)
+{
+        trace_builder_begin_zone(&f.b, time_ns, f.locations[2]);
+        TRACE_BUILDER_ADD(&f.b, time_ns, FLOW, trace_builder_string(&f.b, space), key, TRACE_FLOW_BEGIN);
+        trace_builder_event(&f.b, time_ns + 10, TRACE_OP_ZONE_END);
+}
+
+/* A flow from thread to thread is no key of work that is missing; one to a device is a key like others. */
+START_TEST(test_flows)
+{
+        const struct span work = { DEVICE_FIRST, 5000, 10, SPACE_A, 5, 0 };
+
+        begin(true);
+        trace_builder_begin_run(&f.b, THREAD_FIRST);
+        say_flow("requests", 5, 1000);
+        say_flow("submission", 5, 2000);
+        say_flow("submission", 6, 3000);
+        trace_builder_end_run(&f.b);
+        say_spans(&work, 1);
+        take();
+        ck_assert_uint_eq(f.stats.hosts.n_spaces, 1);
+        ck_assert_uint_eq(f.stats.hosts.space_rows[0].space, f.spaces[SPACE_A]);
+        ck_assert_uint_eq(row_of(2)->n_keys, 2);
+        ck_assert_uint_eq(row_of(2)->n_without_span, 1);
+        ck_assert_uint_eq(row_of(2)->n_spans, 1);
+        end();
+}
+END_TEST
+
 START_TEST(test_no_keys_no_rows)
 {
         const struct span plain = { DEVICE_FIRST, 100, 10, SPACE_NONE, 0, 0 };

@@ -146,6 +146,19 @@ START_TEST(sums_are_exact_and_callers_sampled)
 }
 END_TEST
 
+/* The command's execve(2) began before its thread's first event: a thread lives as long as its calls take. */
+START_TEST(calls_take_no_more_than_all_of_the_time)
+{
+        add_events(0, 0);
+        add_sum(m.threads[0], "execve",
+                (struct trace_syscall){ 1, 0, 250 * NS_PER_MS, 250 * NS_PER_MS, 0, 0, 0 });
+        add_sum(m.threads[0], "read", (struct trace_syscall){ 1, 0, 50 * NS_PER_MS, 9000, 0, 0, 0 });
+        load();
+        ck_assert_uint_eq(report->syscalls.threads_ns, 400 * NS_PER_MS);
+        expect_answer("1 execve call: 62.5% of the threads' time");
+}
+END_TEST
+
 static uint32_t add_event(struct trace_sample_event row)
 {
         row.name = row.unit = trace_builder_string(&b, "other");

@@ -130,7 +130,7 @@ static struct view_value mean_of(uint64_t sum, uint64_t n)
         COLUMN(COUNT, "n_calls", "calls", view_number(row->n_calls), NULL)                                    \
         COLUMN(DURATION, "time_ns", "time", view_number(row->time_ns), "waiting included")                    \
         COLUMN(SHARE, "time_share", "%", report_heading_share(row->time_ns, s->threads_ns),                   \
-               "of the time from each thread's first event to its last")                                      \
+               "of the time from each thread's first event to its last, or of its calls if that is longer")    \
         COLUMN(DURATION, "mean_ns", "mean", mean_of(row->time_ns, row->n_calls), NULL)                        \
         COLUMN(STRING, "name", "system call", view_text(row->name), NULL, .n_columns_max = 24)                \
         COLUMN(COUNT, "n_errors", "errors", view_number(row->n_errors), NULL)                                 \
