@@ -39,7 +39,8 @@ static const char *const names[DEBUG_SECTION_COUNT] = {
         [DEBUG_SECTION_LINE_STR] = "line_str", [DEBUG_SECTION_STR_OFFSETS] = "str_offsets",
         [DEBUG_SECTION_ADDR] = "addr",         [DEBUG_SECTION_RANGES] = "ranges",
         [DEBUG_SECTION_RNGLISTS] = "rnglists", [DEBUG_SECTION_TYPES] = "types",
-        [DEBUG_SECTION_CU_INDEX] = "cu_index",
+        [DEBUG_SECTION_CU_INDEX] = "cu_index", [DEBUG_SECTION_LOC] = "loc",
+        [DEBUG_SECTION_LOCLISTS] = "loclists",
 };
 
 /* The state while a struct debug_sections is read. */
@@ -47,6 +48,7 @@ struct load {
         struct debug_sections *sections;
         uint64_t unpacked_bytes; /* of all so far */
         bool is_64bit, is_split;
+        bool wants_locations; /* else all but these */
 };
 
 /* The facts in the header of a packed section. */
@@ -223,7 +225,8 @@ static int take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *hea
         bool is_old = false;
 
         place = find_place(name, load->is_split, &is_old);
-        if (place == DEBUG_SECTION_COUNT || header->sh_type == SHT_NOBITS)
+        if (place == DEBUG_SECTION_COUNT || header->sh_type == SHT_NOBITS ||
+            (place == DEBUG_SECTION_LOC || place == DEBUG_SECTION_LOCLISTS) != load->wants_locations)
                 return 0;
         section = &load->sections->sections[place];
         if (section->bytes) {
@@ -235,21 +238,20 @@ static int take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *hea
         return load_section(load, source, header, is_old, section, err);
 }
 
-int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct error *err)
+/* Reads the wanted sections.  Those that were read before a failure stay. */
+static int load_all(struct load *load, Elf *elf, struct error *err)
 {
-        struct load load = { .sections = s, .is_split = split };
         Elf_Scn *source = NULL;
         size_t names_index;
         GElf_Ehdr file;
         int r = 0;
 
-        *s = (struct debug_sections){ .is_big_endian = false };
         if (!gelf_getehdr(elf, &file))
                 return error_set(err, -EBADMSG, "not an ELF file");
         if (elf_getshdrstrndx(elf, &names_index) != 0)
                 return 0; /* no sections at all */
-        s->is_big_endian = file.e_ident[EI_DATA] == ELFDATA2MSB;
-        load.is_64bit = file.e_ident[EI_CLASS] == ELFCLASS64;
+        load->sections->is_big_endian = file.e_ident[EI_DATA] == ELFDATA2MSB;
+        load->is_64bit = file.e_ident[EI_CLASS] == ELFCLASS64;
 
         while (r == 0 && (source = elf_nextscn(elf, source))) {
                 const char *name;
@@ -259,11 +261,28 @@ int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct e
                         continue;
                 name = elf_strptr(elf, names_index, header.sh_name);
                 if (name)
-                        r = take_section(&load, source, &header, name, err);
+                        r = take_section(load, source, &header, name, err);
         }
+        return r;
+}
+
+int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct error *err)
+{
+        struct load load = { .sections = s, .is_split = split };
+        int r;
+
+        *s = (struct debug_sections){ .is_big_endian = false };
+        r = load_all(&load, elf, err);
         if (r < 0)
                 debug_sections_deinit(s);
         return r;
+}
+
+int debug_sections_load_locations(struct debug_sections *s, Elf *elf, struct error *err)
+{
+        struct load load = { .sections = s, .wants_locations = true };
+
+        return load_all(&load, elf, err);
 }
 
 void debug_sections_deinit(struct debug_sections *s)

@@ -31,6 +31,8 @@ enum debug_section {
         DEBUG_SECTION_RNGLISTS,
         DEBUG_SECTION_TYPES,
         DEBUG_SECTION_CU_INDEX, /* of a .dwp */
+        DEBUG_SECTION_LOC,      /* where variables are: only by debug_sections_load_locations() */
+        DEBUG_SECTION_LOCLISTS,
         DEBUG_SECTION_COUNT
 };
 
@@ -52,6 +54,9 @@ struct debug_sections {
  * Returns 0 also for a file without any; -EBADMSG for a damaged one, -EOVERFLOW over the limit, -ENOMEM.
  */
 int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct error *err);
+
+/* Adds those with the places of variables, which names of code do not need.  Returns as above. */
+int debug_sections_load_locations(struct debug_sections *s, Elf *elf, struct error *err);
 
 /* All zero is fine. */
 void debug_sections_deinit(struct debug_sections *s);

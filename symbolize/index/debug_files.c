@@ -203,6 +203,14 @@ int debug_files_find_sections(struct debug_files *files, const struct debug_sect
         return 1;
 }
 
+int debug_files_find_locations(struct debug_files *files, struct error *err)
+{
+        uint64_t bias;
+        Elf *elf = find_debug_elf(files, &bias);
+
+        return elf ? debug_sections_load_locations(&files->main_sections.sections, elf, err) : 0;
+}
+
 bool debug_files_are_of_folder(const struct debug_files *files)
 {
         return files->separate.elf && files->image->build_id_bytes == 0;

@@ -64,6 +64,9 @@ size_t debug_files_find_symbols(struct debug_files *files,
 int debug_files_find_sections(struct debug_files *files, const struct debug_sections **ret_sections,
                               uint64_t *ret_bias, struct error *err);
 
+/* Adds the sections with the places of variables.  Returns 0, -EBADMSG, -EOVERFLOW, -ENOMEM. */
+int debug_files_find_locations(struct debug_files *files, struct error *err);
+
 /*
  * True if something was found in a debug file that only its folder identifies.  An image without a build-id
  * takes a file there that is like it, and another such file may lie there the next time.
