@@ -38,6 +38,8 @@ struct found {
         COLUMN(STRING, "name", "function", view_words(f->function->name), NULL)                               \
         COLUMN(COUNT, "n_places", "probes", view_number(f->n_places),                                         \
                "instructions that stop: its first one, its returns, its jumps to other functions")            \
+        COLUMN(STRING, "parameters", "parameters", view_words(f->function->parameters),                       \
+               "by the debug information; null = none, or no such information", .may_go = true)               \
         COLUMN(STRING, "source", "declared in", view_words(f->function->source), NULL, .may_go = true)        \
         COLUMN(COUNT, "line", "line", view_known(f->function->line, f->function->source != NULL), NULL,       \
                .may_be_null = true)
@@ -168,6 +170,7 @@ int list_probes_print(const char *module, const char *functions, const struct ou
         struct probe_plan_request request = {
                 .kind = functions ? PROBE_WISH_FUNCTION : PROBE_WISH_MESSAGE,
                 .program = command_find_file(module, program, NULL) == 0 ? program : NULL,
+                .wants_parameters = functions != NULL,
         };
         int status = EXIT_STATUS_FAILED;
 

@@ -141,8 +141,8 @@ static const struct option_row option_rows[] = {
         { LETTER_SYSCALLS, "syscalls", NULL,
           "count all system calls: number, time, bytes, errors of each thread; needs root, or CAP_BPF and CAP_PERFMON" },
         { LETTER_ZONE_FUNCTION, "zone-function", "MODULE!PATTERN",
-          "record each call of these functions as a zone: 'query_*', 'libz.so!inflate*'; nothing is rebuilt; "
-          "up to 32 times; needs root (sudo); each call costs some microseconds" },
+          "record each call of these functions as a zone: 'query_*', 'libz.so!inflate*', with arguments: 'run(n, q->sql)'; "
+          "nothing is rebuilt; up to 32 times; needs root (sudo); each call costs some microseconds" },
         { LETTER_ZONE_USDT, "zone-usdt", "MODULE!BEGIN,END",
           "record zones from one static probe (SDT, USDT) to another, with arguments: 'query__start,query__done'" },
         { LETTER_USDT, "usdt", "MODULE!NAMES", "record static probes as messages: 'postgresql:lock*'" },

@@ -105,6 +105,31 @@ static __always_inline __u64 widen(__u64 value, const struct probe_arg *arg)
         return arg->is_signed ? (__u64)((__s64)(value << shift) >> shift) : value << shift >> shift;
 }
 
+/* Numbers have up to 8 bytes: no others are read, which may lie in another page. */
+static __always_inline bool read_memory(__u64 at, __u32 n_bytes, __u64 *ret_value)
+{
+        *ret_value = 0;
+        return bpf_probe_read_user(ret_value, n_bytes <= sizeof(__u64) ? n_bytes : sizeof(__u64),
+                                   (const void *)at) == 0;
+}
+
+/* Follows the pointers after the first value. */
+static __always_inline bool follow(const struct probe_arg *arg, __u64 *value)
+{
+#pragma unroll
+        for (int i = 0; i < PROBE_HOPS_MAX; i++) {
+                bool is_last = i + 1 == arg->n_hops;
+
+                if (i >= arg->n_hops)
+                        break;
+                *value += arg->hops[i];
+                if ((!is_last || !arg->is_address) &&
+                    !read_memory(*value, is_last ? arg->size : sizeof(*value), value))
+                        return false;
+        }
+        return true;
+}
+
 /* Returns whether it could be read. */
 static __always_inline bool read_argument(const struct probe_registers *regs, const struct probe_arg *arg,
                                           __u64 *ret_value)
@@ -118,21 +143,39 @@ static __always_inline bool read_argument(const struct probe_registers *regs, co
                 return false;
         at = probe_register(regs, arg->reg);
         if (arg->kind == PROBE_ARG_REGISTER) {
-                *ret_value = widen(at >> (arg->offset & 63), arg);
-                return true;
+                *ret_value = at >> (arg->offset & 63);
+        } else {
+                at += arg->offset;
+                if (arg->scale)
+                        at += probe_register(regs, arg->index_reg) * arg->scale;
+                *ret_value = at;
+                if (arg->kind == PROBE_ARG_MEMORY &&
+                    !read_memory(at, arg->n_hops > 0 ? sizeof(at) : arg->size, ret_value))
+                        return false;
         }
-        at += arg->offset;
-        if (arg->scale)
-                at += probe_register(regs, arg->index_reg) * arg->scale;
-        if (bpf_probe_read_user(ret_value, sizeof(*ret_value), (const void *)at) < 0)
+        if (!follow(arg, ret_value))
                 return false;
         *ret_value = widen(*ret_value, arg);
         return true;
 }
 
 /* The texts are what the program has there now: it may point anywhere. */
+static __always_inline void read_text(const struct probe_arg *arg, __u64 value, int i,
+                                      struct probe_long_record *to)
+{
+        bool is_there = value >= PROBE_USER_MIN && value < PROBE_USER_END;
+
+        if (arg->style == PROBE_STYLE_GUESSED ? arg->size != 8 || !is_there : arg->style != PROBE_STYLE_TEXT)
+                return;
+        to->arguments.text_bytes[i] = is_there
+                                              ? bpf_probe_read_user_str(to->arguments.texts[i],
+                                                                        PROBE_TEXT_BYTES, (const void *)value)
+                                      : value == 0 ? PROBE_TEXT_NONE
+                                                   : PROBE_TEXT_UNKNOWN;
+}
+
 static __always_inline void read_arguments(const struct probe_registers *regs, const struct probe_spec *spec,
-                                           struct probe_long_record *to)
+                                           struct probe_long_record *to, bool has_texts)
 {
 #pragma unroll
         for (int i = 0; i < PROBE_ARGS_MAX; i++) {
@@ -141,6 +184,7 @@ static __always_inline void read_arguments(const struct probe_registers *regs, c
                 bool is_known;
 
                 to->arguments.text_bytes[i] = 0;
+                to->arguments.values[i] = 0;
                 if (arg->kind == PROBE_ARG_NONE)
                         continue;
                 to->record.n_args = i + 1;
@@ -148,9 +192,8 @@ static __always_inline void read_arguments(const struct probe_registers *regs, c
                 to->arguments.values[i] = value;
                 if (!is_known)
                         to->arguments.text_bytes[i] = PROBE_TEXT_UNKNOWN;
-                else if (arg->size == 8 && value >= PROBE_USER_MIN && value < PROBE_USER_END)
-                        to->arguments.text_bytes[i] = bpf_probe_read_user_str(
-                                to->arguments.texts[i], PROBE_TEXT_BYTES, (const void *)value);
+                else if (has_texts)
+                        read_text(arg, value, i, to);
         }
 }
 
@@ -169,26 +212,35 @@ static __always_inline void fill(const struct probe_registers *regs, struct prob
         record->is_32_bit = 0;
 }
 
-/* A static probe with its arguments. */
-static __always_inline int report_static(const struct probe_registers *regs, __u64 cookie, __u64 task)
+/* A static probe, or the begin of a function, with its arguments. */
+static __always_inline int report_described(const struct probe_registers *regs, const struct probe_spec *spec,
+                                            __u64 cookie, __u64 task, bool has_texts)
 {
-        __u32 number = cookie >> (PROBE_FUNCTION_BITS + PROBE_KIND_BITS + PROBE_REGISTER_BITS) &
-                       ((1 << PROBE_OFFSET_BITS) - 1);
-        const struct probe_spec *spec = bpf_map_lookup_elem(&specs, &number);
-        struct probe_long_record *record;
+        __u64 n_bytes = has_texts ? sizeof(struct probe_long_record) : PROBE_SHORT_BYTES;
+        struct probe_long_record *record = has_texts ? bpf_ringbuf_reserve(&probe_ring, sizeof(*record), 0)
+                                                     : bpf_ringbuf_reserve(&probe_ring, PROBE_SHORT_BYTES, 0);
 
-        if (!spec)
-                return 0;
-        record = bpf_ringbuf_reserve(&probe_ring, sizeof(*record), 0);
         if (!record) {
                 __sync_fetch_and_add(&totals.n_lost, 1);
                 return 0;
         }
         fill(regs, &record->record, cookie, task);
         record->record.kind |= PROBE_IS_STATIC;
-        read_arguments(regs, spec, record);
-        bpf_ringbuf_submit(record, wake_flag(sizeof(*record)));
+        read_arguments(regs, spec, record, has_texts);
+        bpf_ringbuf_submit(record, wake_flag(n_bytes));
         return 0;
+}
+
+static __always_inline int report_static(const struct probe_registers *regs, __u64 cookie, __u64 task)
+{
+        __u32 number = cookie >> (PROBE_FUNCTION_BITS + PROBE_KIND_BITS + PROBE_REGISTER_BITS) &
+                       ((1 << PROBE_OFFSET_BITS) - 1);
+        const struct probe_spec *spec = bpf_map_lookup_elem(&specs, &number);
+
+        if (!spec)
+                return 0;
+        return spec->has_texts ? report_described(regs, spec, cookie, task, true)
+                               : report_described(regs, spec, cookie, task, false);
 }
 
 SEC("uprobe")

@@ -42,10 +42,26 @@ enum probe_arg_kind {
         PROBE_ARG_CONSTANT,
         PROBE_ARG_REGISTER,
         PROBE_ARG_MEMORY,
+        PROBE_ARG_SUM,     /* a register and a constant */
         PROBE_ARG_FIELD,   /* of a tracepoint: a number at `offset` of its record, */
         PROBE_ARG_CHARS,   /* a text there, */
         PROBE_ARG_LOCATED, /* or 32 bits: where in the record the text is */
 };
+
+/* How a value is shown.  Of static probes it is not known: text where one is. */
+enum probe_style {
+        PROBE_STYLE_GUESSED,
+        PROBE_STYLE_SIGNED,
+        PROBE_STYLE_UNSIGNED,
+        PROBE_STYLE_HEX,
+        PROBE_STYLE_BOOL,
+        PROBE_STYLE_CHARACTER,
+        PROBE_STYLE_ENUM,
+        PROBE_STYLE_FLOATING,
+        PROBE_STYLE_TEXT, /* the value is its address */
+};
+
+#define PROBE_HOPS_MAX 2 /* pointers that are followed after the first value */
 
 struct probe_arg {
         __s64 offset; /* the constant, or what is added to the registers */
@@ -54,7 +70,11 @@ struct probe_arg {
         __u8 scale; /* of index_reg; 0 = none */
         __u8 size;  /* 1, 2, 4, 8 */
         __u8 is_signed;
-        __u8 unused[2];
+        __u8 style;  /* enum probe_style */
+        __u8 n_hops; /* what follows is a pointer to memory, at these offsets: */
+        __s32 hops[PROBE_HOPS_MAX];
+        __u32 is_address; /* the last memory is not read: its address is the value */
+        __u32 unused;
 };
 
 #define PROBE_KEYS_MAX 2
@@ -112,6 +132,7 @@ struct probe_record {
 };
 
 #define PROBE_TEXT_UNKNOWN (-4096) /* the argument could not be read */
+#define PROBE_TEXT_NONE    (-4097) /* a text at address 0 */
 
 #define PROBE_IS_STATIC 0x100u /* of `kind` */
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/bpf/probe_layout.h"
+#include "sampler/probes/function_arguments.h"
 #include "sampler/probes/static_probes.h"
 #include "symbolize/elf/demangle.h"
 #include "symbolize/elf/elf_image.h"
@@ -28,6 +29,7 @@
 #define INSTRUCTION_MAX    15
 #define COLD_SUFFIX        ".cold" /* of the symbol of the part of a function that rarely runs */
 #define NOTRACK_PREFIX     0x3e    /* of an indirect jump: one of a switch statement */
+#define REFUSALS_MAX       4       /* functions without a wanted argument that are named */
 #define NAME_LENGTH        128     /* of a static probe and of its provider */
 
 struct finder {
@@ -41,6 +43,12 @@ struct finder {
         uint8_t *code; /* heap: of one function */
         struct byte_buffer out, points;
         uint32_t n_functions, n_left_out;
+        const char *pattern;                /* of functions, without arguments */
+        char *base, *words[PROBE_ARGS_MAX]; /* heap: the pattern before arguments, and these */
+        size_t n_words;
+        struct function_arguments arguments;
+        struct byte_buffer refusals; /* functions that lack an argument, and why */
+        uint32_t n_refused;
 };
 
 /* A part of a function: all of it, or its rarely executed part. */
@@ -212,6 +220,20 @@ static struct part find_cold(const struct finder *f, const char *symbol)
 
 /* ---- functions ----------------------------------------------------------------------------------------- */
 
+/* Or "-", if they are not wanted or not known. */
+static void add_parameters(struct finder *f, uint64_t svma)
+{
+        struct byte_buffer words = { .data = NULL };
+        struct dwarf_entry function = { .tag = 0 };
+
+        if (f->task->request->wants_parameters &&
+            function_arguments_find(&f->arguments, svma, &function) == 1)
+                function_arguments_describe(&f->arguments, &function, &words);
+        byte_buffer_add_u8(&words, '\0');
+        add_text(&f->out, words.failed || words.data[0] == '\0' ? "-" : (const char *)words.data);
+        byte_buffer_deinit(&words);
+}
+
 static void add_function(struct finder *f, uint64_t svma, const char *shown)
 {
         struct code_place places[16];
@@ -228,6 +250,8 @@ static void add_function(struct finder *f, uint64_t svma, const char *shown)
         add_text(&f->out, path ? path : "-");
         byte_buffer_add_u8(&f->out, '\t');
         add_text(&f->out, shown);
+        byte_buffer_add_u8(&f->out, '\t');
+        add_parameters(f, svma);
         byte_buffer_add_u8(&f->out, '\n');
 }
 
@@ -237,6 +261,48 @@ static void leave_out(struct finder *f, const char *shown, const char *why)
         byte_buffer_add_format(&f->out, "N\t");
         add_text(&f->out, shown);
         byte_buffer_add_format(&f->out, " has no zones: %s\n", why);
+}
+
+static void add_argument(struct finder *f, const char *words, const struct probe_arg *a,
+                         struct byte_buffer *enumerators)
+{
+        byte_buffer_add_format(&f->points, "A\t");
+        add_text(&f->points, words);
+        byte_buffer_add_format(&f->points, "\t%d %d %" PRId64 " %d %d %d %d %d %d %d\t", a->kind, a->reg,
+                               (int64_t)a->offset, a->size, a->is_signed, a->style, a->n_hops, a->hops[0],
+                               a->hops[1], (int)a->is_address);
+        byte_buffer_add_u8(enumerators, '\0');
+        add_text(&f->points,
+                 enumerators->failed || enumerators->data[0] == '\0' ? "-" : (const char *)enumerators->data);
+        byte_buffer_add_u8(&f->points, '\n');
+}
+
+/* Adds the wanted arguments of a function.  Returns false, with a note, if one cannot be had. */
+static bool find_arguments(struct finder *f, uint64_t svma, const char *shown)
+{
+        struct byte_buffer enumerators = { .data = NULL };
+        struct error err = ERROR_NONE;
+        struct dwarf_entry function = { .tag = 0 };
+        int r = 0;
+
+        if (f->n_words > 0 && function_arguments_find(&f->arguments, svma, &function) != 1)
+                r = error_set(&err, -ENOENT, "no debug information describes it");
+        for (size_t i = 0; r == 0 && i < f->n_words; i++) {
+                struct probe_arg arg;
+
+                byte_buffer_clear(&enumerators);
+                r = function_arguments_resolve(&f->arguments, &function, f->words[i], &arg, &enumerators,
+                                               &err);
+                if (r == 0)
+                        add_argument(f, f->words[i], &arg, &enumerators);
+        }
+        byte_buffer_deinit(&enumerators);
+        if (r == 0)
+                return true;
+        if (f->n_refused++ < REFUSALS_MAX)
+                byte_buffer_add_format(&f->refusals, "%s%s: %s", f->n_refused > 1 ? "; " : "", shown,
+                                       err.text);
+        return false;
 }
 
 /* Adds a function with its probes, or a note why it has none. */
@@ -249,6 +315,8 @@ static void probe(struct finder *f, const struct symbol_table_entry *e, const ch
                 leave_out(f, shown, "the file does not say where it ends");
                 return;
         }
+        if (!find_arguments(f, e->svma, shown))
+                return;
         add_point(f, PROBE_BEGIN, e->svma, 0, &parts[0]);
         if (!find_ends(f, parts, &parts[0]) ||
             (parts[1].end_svma > parts[1].svma && !find_ends(f, parts, &parts[1]))) {
@@ -274,7 +342,7 @@ static int find_match(const struct finder *f, const struct symbol_table_entry *e
 
                 if (!shown)
                         return -ENOMEM;
-                if (matches(f->task->pattern, name->name, shown)) {
+                if (matches(f->pattern, name->name, shown)) {
                         *ret_name = shown;
                         return 1;
                 }
@@ -325,7 +393,7 @@ static bool is_inlined(struct finder *f)
         for (uint32_t id = 1; id < names->n_names; id++) {
                 const char *linkage = code_names_linkage(names, id), *shown = code_names_show(names, id);
 
-                if (linkage && shown && matches(f->task->pattern, linkage, shown))
+                if (linkage && shown && matches(f->pattern, linkage, shown))
                         return true;
         }
         return false;
@@ -428,7 +496,7 @@ static void add_title(struct finder *f, const char *words, size_t n)
         (void)snprintf(title, sizeof(title), "%.*s", (int)n, words);
         byte_buffer_add_format(&f->out, "F\t0\t-\t");
         add_text(&f->out, title);
-        byte_buffer_add_u8(&f->out, '\n');
+        byte_buffer_add_format(&f->out, "\t-\n");
 }
 
 /* Adds all places of a probe.  Returns how many there are. */
@@ -504,6 +572,66 @@ static int find_messages(struct finder *f, struct error *err)
         return n_found > 0 ? 0 : error_set(err, -ENOENT, "the file has no such static probe (SDT)");
 }
 
+/*
+ * "run(n, p->size)" are a pattern and arguments, unless the whole names functions: readable C++ names have
+ * parentheses too.  Returns 1, 0 if there are no arguments, -errno.
+ */
+static int split_arguments(struct finder *f, struct error *err)
+{
+        size_t n = find_parameters(f->pattern), length = strlen(f->pattern);
+        char *words, *at, *word;
+
+        if (n == 0 || n == length || f->pattern[length - 1] != ')')
+                return 0;
+        f->base = strndup(f->pattern, n);
+        words = strndup(f->pattern + n + 1, length - n - 2); /* the process ends, and it with it */
+        if (!f->base || !words)
+                return error_set(err, -ENOMEM, "no memory for a pattern");
+        for (word = strtok_r(words, ", ", &at); word; word = strtok_r(NULL, ", ", &at)) {
+                if (f->n_words == PROBE_ARGS_MAX)
+                        return error_set(err, -EINVAL, "at most %d arguments of a function are recorded",
+                                         PROBE_ARGS_MAX);
+                f->words[f->n_words++] = word;
+        }
+        if (f->n_words > 0)
+                f->pattern = f->base;
+        return f->n_words > 0;
+}
+
+/* Whatever was wanted of the arguments must be there, in all functions. */
+static int check_arguments(const struct finder *f, struct error *err)
+{
+        const char *words = (const char *)f->refusals.data;
+
+        if (f->n_refused > REFUSALS_MAX)
+                return error_set(err, -ENOENT, "%.*s; and %u more", (int)f->refusals.used_bytes, words,
+                                 f->n_refused - REFUSALS_MAX);
+        return f->n_refused == 0 ? 0 : error_set(err, -ENOENT, "%.*s", (int)f->refusals.used_bytes, words);
+}
+
+static int open_arguments(struct finder *f, struct error *err)
+{
+        const char *slash = strrchr(f->task->file->path, '/');
+        int r = function_arguments_open(&f->arguments, f->files, err);
+
+        if (r == 0 && !function_arguments_exist(&f->arguments) && f->n_words > 0)
+                return error_set(err, -ENOENT,
+                                 "no debug information in %s, so no arguments: try -g or its -dbgsym package",
+                                 slash ? slash + 1 : f->task->file->path);
+        return r;
+}
+
+/* Counts the functions that match the pattern, or what is before its arguments. */
+static int count_matches(struct finder *f, uint32_t *ret_n, struct error *err)
+{
+        int r = each_match(f, false, ret_n);
+
+        if (r < 0 || *ret_n > 0)
+                return r;
+        r = split_arguments(f, err);
+        return r == 1 ? each_match(f, false, ret_n) : r;
+}
+
 static int find(struct finder *f, struct error *err)
 {
         uint32_t n = 0;
@@ -513,8 +641,9 @@ static int find(struct finder *f, struct error *err)
                 return find_static_zone(f, err);
         if (r == 0 && f->task->request->kind == PROBE_WISH_MESSAGE)
                 return find_messages(f, err);
+        f->pattern = f->task->pattern;
         if (r == 0)
-                r = each_match(f, false, &n);
+                r = count_matches(f, &n, err);
         if (r < 0)
                 return r;
         if (n > PROBE_PLAN_FUNCTIONS_MAX)
@@ -528,7 +657,11 @@ static int find(struct finder *f, struct error *err)
                                  is_inlined(f) ? "inlined everywhere, so it has no code of its own to probe; "
                                                  "__attribute__((noinline)) keeps it"
                                                : "no function has such a name");
-        return each_match(f, true, &n);
+        if (f->n_words > 0 || f->task->request->wants_parameters)
+                r = open_arguments(f, err);
+        if (r == 0)
+                r = each_match(f, true, &n);
+        return r < 0 ? r : check_arguments(f, err);
 }
 
 int probe_finder_run(void *context, int pipe_fd)

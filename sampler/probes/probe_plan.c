@@ -14,8 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ANSWER_BYTES_MAX (UINT32_C(1) << 26)
-#define FIELDS_MAX       6
+#define ANSWER_BYTES_MAX  (UINT32_C(1) << 26)
+#define FIELDS_MAX        6
+#define PROBE_ARG_NUMBERS 10 /* of a struct probe_arg in an answer */
 
 /* Splits a line at its tabs.  Returns how many fields it has. */
 static size_t split(char *line, char *fields[FIELDS_MAX])
@@ -61,7 +62,63 @@ static int add_function(struct probe_plan *plan, uint32_t file, char *fields[FIE
         f->line = (uint32_t)strtoul(fields[1], NULL, 10);
         f->file = file;
         f->source = strcmp(fields[2], "-") == 0 ? NULL : strdup(fields[2]);
+        f->parameters = strcmp(fields[4], "-") == 0 ? NULL : strdup(fields[4]);
+        plan->n_pending = 0;
         return 0;
+}
+
+/* Takes the numbers of an argument, in the order in which the finder writes them. */
+static bool take_numbers(char *at, struct probe_arg *ret_arg)
+{
+        int64_t n[PROBE_ARG_NUMBERS];
+
+        for (size_t i = 0; i < PROBE_ARG_NUMBERS; i++)
+                n[i] = strtoll(at, &at, 10);
+        *ret_arg = (struct probe_arg){ .kind = (uint8_t)n[0],
+                                       .reg = (uint8_t)n[1],
+                                       .offset = n[2],
+                                       .size = (uint8_t)n[3],
+                                       .is_signed = n[4] != 0,
+                                       .style = (uint8_t)n[5],
+                                       .n_hops = (uint8_t)n[6],
+                                       .hops = { (int32_t)n[7], (int32_t)n[8] },
+                                       .is_address = n[9] != 0 };
+        return n[0] >= PROBE_ARG_CONSTANT && n[0] <= PROBE_ARG_SUM && n[1] >= 0 &&
+               n[1] < 1 << PROBE_REGISTER_BITS && (n[3] == 1 || n[3] == 2 || n[3] == 4 || n[3] == 8) &&
+               n[5] >= 0 && n[5] <= PROBE_STYLE_TEXT && n[6] >= 0 && n[6] <= PROBE_HOPS_MAX && *at == '\0';
+}
+
+static int add_argument(struct probe_plan *plan, char *fields[FIELDS_MAX])
+{
+        struct probe_function *f = &plan->functions[plan->n_functions - 1];
+        size_t i = plan->n_pending;
+
+        if (!plan->pending)
+                plan->pending = calloc(1, sizeof(*plan->pending));
+        if (!plan->pending)
+                return -ENOMEM;
+        if (i == 0)
+                *plan->pending = (struct probe_spec){ .has_texts = 0 };
+        if (i == PROBE_PLAN_FIELDS || f->fields[i] || !take_numbers(fields[2], &plan->pending->args[i]))
+                return -EBADMSG;
+        plan->pending->has_texts |= plan->pending->args[i].style == PROBE_STYLE_TEXT;
+        f->has_arguments = true;
+        f->styles[i] = plan->pending->args[i].style;
+        f->sizes[i] = plan->pending->args[i].size;
+        f->fields[i] = strdup(fields[1]);
+        f->enumerators[i] = strcmp(fields[3], "-") == 0 ? NULL : strdup(fields[3]);
+        plan->n_pending++;
+        return f->fields[i] ? 0 : -ENOMEM;
+}
+
+/* Does the point tell that a function begins, with its arguments or not? */
+static bool is_begin(const struct probe_plan *plan, const struct probe_point *p)
+{
+        uint64_t mask = (UINT64_C(1) << (PROBE_FUNCTION_BITS + PROBE_KIND_BITS)) - 1;
+        bool is_described = p->cookie >> (64 - PROBE_OFFSET_BITS) == PROBE_STATIC;
+
+        return !p->tracepoint && (p->cookie & mask) == probe_cookie(p->function, PROBE_BEGIN, 0, 0, 0) &&
+               (!is_described || plan->functions[p->function].has_arguments);
 }
 
 /* Does an earlier pattern name the function that begins there? */
@@ -72,7 +129,7 @@ static bool is_planned(const struct probe_plan *plan, uint32_t function, uint64_
         for (size_t i = 0; i < plan->n_points; i++) {
                 const struct probe_point *p = &plan->points[i];
 
-                if (p->file_off == file_off && p->cookie == probe_cookie(p->function, PROBE_BEGIN, 0, 0, 0) &&
+                if (p->file_off == file_off && is_begin(plan, p) &&
                     strcmp(plan->files[plan->functions[p->function].file].path, path) == 0)
                         return true;
         }
@@ -85,31 +142,6 @@ static int reserve_point(struct probe_plan *plan)
                        ? -EOVERFLOW
                        : array_reserve(&plan->points, &plan->points_capacity, plan->n_points + 1,
                                        sizeof(*plan->points));
-}
-
-static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
-{
-        uint64_t number[FIELDS_MAX];
-        uint32_t function = (uint32_t)plan->n_functions - 1;
-        int r;
-
-        for (size_t i = 1; i < FIELDS_MAX; i++)
-                number[i] = strtoull(fields[i], NULL, 10);
-        if (number[1] > PROBE_JUMP || number[3] >> PROBE_REGISTER_BITS || number[4] >> PROBE_OFFSET_BITS ||
-            number[5] >> PROBE_OFFSET_BITS)
-                return -EBADMSG;
-        if (number[1] == PROBE_BEGIN && is_planned(plan, function, number[2]))
-                plan->functions[function].is_off = true;
-        r = reserve_point(plan);
-        if (r < 0)
-                return r;
-        plan->points[plan->n_points++] = (struct probe_point){
-                .file_off = number[2],
-                .function = function,
-                .cookie = probe_cookie(function, (enum probe_kind)number[1], (uint32_t)number[3], number[4],
-                                       number[5]),
-        };
-        return 0;
 }
 
 /* Adds a point of the last function with a description of its arguments. */
@@ -128,6 +160,36 @@ static int add_described(struct probe_plan *plan, const struct probe_point *poin
         plan->points[plan->n_points] = *point;
         plan->points[plan->n_points].function = function;
         plan->points[plan->n_points++].cookie = probe_cookie(function, kind, 0, number, PROBE_STATIC);
+        return 0;
+}
+
+static int add_point(struct probe_plan *plan, char *fields[FIELDS_MAX])
+{
+        uint64_t number[FIELDS_MAX];
+        uint32_t function = (uint32_t)plan->n_functions - 1;
+        int r;
+
+        for (size_t i = 1; i < FIELDS_MAX; i++)
+                number[i] = strtoull(fields[i], NULL, 10);
+        if (number[1] > PROBE_JUMP || number[3] >> PROBE_REGISTER_BITS || number[4] >> PROBE_OFFSET_BITS ||
+            number[5] >> PROBE_OFFSET_BITS)
+                return -EBADMSG;
+        if (number[1] == PROBE_BEGIN && is_planned(plan, function, number[2]))
+                plan->functions[function].is_off = true;
+        if (number[1] == PROBE_BEGIN && plan->n_pending > 0) {
+                const struct probe_point point = { .file_off = number[2] };
+
+                return add_described(plan, &point, PROBE_BEGIN, plan->pending);
+        }
+        r = reserve_point(plan);
+        if (r < 0)
+                return r;
+        plan->points[plan->n_points++] = (struct probe_point){
+                .file_off = number[2],
+                .function = function,
+                .cookie = probe_cookie(function, (enum probe_kind)number[1], (uint32_t)number[3], number[4],
+                                       number[5]),
+        };
         return 0;
 }
 
@@ -150,8 +212,10 @@ static int take_line(struct probe_plan *plan, uint32_t file, char *line, struct 
         char *fields[FIELDS_MAX];
         size_t n = split(line, fields);
 
-        if (fields[0][0] == 'F' && n == 4)
+        if (fields[0][0] == 'F' && n == 5)
                 return add_function(plan, file, fields);
+        if (fields[0][0] == 'A' && n == 4 && plan->n_functions > 0)
+                return add_argument(plan, fields);
         if (fields[0][0] == 'P' && n == FIELDS_MAX && plan->n_functions > 0)
                 return add_point(plan, fields);
         if (fields[0][0] == 'S' && n == 5 && plan->n_functions > 0)
@@ -167,8 +231,10 @@ static int take_line(struct probe_plan *plan, uint32_t file, char *line, struct 
 
 static int refuse_more(struct error *err)
 {
-        return error_set(err, -EOVERFLOW, "more than %d functions, %d probes or %d static probes in all",
-                         PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX, PROBE_OWN_SPEC);
+        return error_set(
+                err, -EOVERFLOW,
+                "more than %d functions, %d probes or %d static probes and functions with arguments in all",
+                PROBE_PLAN_FUNCTIONS_MAX, PROBE_PLAN_POINTS_MAX, PROBE_OWN_SPEC);
 }
 
 /* All functions were left out: the first note says why. */
@@ -308,14 +374,18 @@ void probe_plan_deinit(struct probe_plan *plan)
         for (size_t i = 0; i < plan->n_functions; i++) {
                 free(plan->functions[i].name);
                 free(plan->functions[i].source);
-                for (size_t k = 0; k < PROBE_PLAN_FIELDS; k++)
+                free(plan->functions[i].parameters);
+                for (size_t k = 0; k < PROBE_PLAN_FIELDS; k++) {
                         free(plan->functions[i].fields[k]);
+                        free(plan->functions[i].enumerators[k]);
+                }
         }
         for (size_t i = 0; i < plan->n_points; i++)
                 free(plan->points[i].tracepoint);
         free(plan->functions);
         free(plan->points);
         free(plan->specs);
+        free(plan->pending);
         byte_buffer_deinit(&plan->notes);
         *plan = (struct probe_plan){ .n_files = 0 };
 }

@@ -46,9 +46,14 @@ enum probe_wish_kind {
 struct probe_function {
         enum probe_wish_kind kind;
         bool is_joined; /* by keys: its ends may come on other threads, its zones are spans */
-        char *fields[PROBE_PLAN_FIELDS]; /* heap: names of a tracepoint's arguments; NULL = none */
-        char *name;                      /* heap: for people */
-        char *source;                    /* heap; NULL = not known */
+        char *fields[PROBE_PLAN_FIELDS];      /* heap: names of arguments; NULL = none */
+        bool has_arguments;                   /* a function's, by its debug information: */
+        uint8_t styles[PROBE_PLAN_FIELDS];    /* enum probe_style */
+        uint8_t sizes[PROBE_PLAN_FIELDS];     /* bytes */
+        char *enumerators[PROBE_PLAN_FIELDS]; /* heap: "1 RED,2 GREEN"; NULL = none */
+        char *parameters; /* heap: "int n, char *name"; NULL = not known, or not asked for */
+        char *name;       /* heap: for people */
+        char *source;     /* heap; NULL = not known */
         uint32_t line;
         uint32_t file;     /* index */
         uint32_t location; /* id in the table LOCATIONS, and of spans */
@@ -76,6 +81,8 @@ struct probe_plan {
         size_t n_points, points_capacity;
         struct probe_spec *specs; /* heap: where static probes have their arguments */
         size_t n_specs, specs_capacity;
+        struct probe_spec *pending; /* heap: of the last function, whose begin comes yet; NULL = none */
+        size_t n_pending;
         size_t n_tracepoints; /* of the points */
         uint64_t syscalls[2]
                          [8]; /* bits: the wanted numbers of 64-bit and of 32-bit programs, with SYSCALLS */
@@ -89,10 +96,12 @@ struct probe_wish {
 
 struct probe_plan_request {
         enum probe_wish_kind kind;
-        const char *words;   /* 'module!pattern', or 'pattern' for the program itself */
-        const char *program; /* path of the command's file; NULL = there is no command */
-        uint32_t pid;        /* of a running process, whose files are meant; 0 = the command's */
-        uint32_t uid, gid;   /* whom the child becomes, if it is root */
+        /* 'module!pattern', or 'pattern' for the program itself; of functions 'pattern(argument, ...)' too */
+        const char *words;
+        bool wants_parameters; /* of functions, for people */
+        const char *program;   /* path of the command's file; NULL = there is no command */
+        uint32_t pid;          /* of a running process, whose files are meant; 0 = the command's */
+        uint32_t uid, gid;     /* whom the child becomes, if it is root */
 };
 
 /*
@@ -142,7 +151,8 @@ int probe_file_open(const struct probe_plan_request *request, const char *module
  * Way of the data:  ELF file -> [probe_finder] -> pipe -> probe_plan
  *
  * Its answer is lines of fields with tabs between them:
- *   F <line> <source file or -> <name>        a function, followed by its
+ *   F <line> <source file or -> <name> <parameters or ->                   a function, followed by its
+ *   A <name> <numbers of a struct probe_arg> <names of an enumeration or ->  recorded arguments, and its
  *   P <kind> <offset in the file> <register> <offset in the function> <size of the function>
  *   S <kind> <offset in the file> <offset of the semaphore> <arguments, as in the note>    or a static probe
  *   N <words>                                 a function that was left out

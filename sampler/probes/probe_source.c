@@ -388,6 +388,89 @@ static bool is_text(const char *bytes, int32_t n_bytes)
         return true;
 }
 
+static void put_enumerator(struct byte_buffer *to, const char *names, int64_t value)
+{
+        char wanted[32];
+        int n = snprintf(wanted, sizeof(wanted), "%" PRId64 " ", value);
+
+        while (names && *names) {
+                size_t length = strcspn(names, ",");
+
+                if (strncmp(names, wanted, (size_t)n) == 0) {
+                        byte_buffer_add(to, names + n, length - (size_t)n);
+                        return;
+                }
+                names += length + (names[length] == ',');
+        }
+        byte_buffer_add_format(to, "%" PRId64, value);
+}
+
+/* Text of the program's: bytes that are no text become dots. */
+static void put_text(struct byte_buffer *to, const char *bytes, int32_t n_bytes)
+{
+        if (n_bytes == PROBE_TEXT_NONE)
+                byte_buffer_add_format(to, "(null)");
+        else if (n_bytes <= 0 || n_bytes > PROBE_TEXT_BYTES)
+                byte_buffer_add_format(to, "(unreadable)");
+        for (int32_t i = 0; n_bytes <= PROBE_TEXT_BYTES && i < n_bytes - 1; i++)
+                byte_buffer_add_u8(to, (unsigned char)bytes[i] < ' ' ? '.' : (uint8_t)bytes[i]);
+}
+
+/* A floating-point number has the bits of `value`, as many as it has bytes. */
+static void put_floating(struct byte_buffer *to, uint64_t value, uint32_t size)
+{
+        uint32_t bits = (uint32_t)value;
+        double number;
+        float small;
+
+        memcpy(&number, &value, sizeof(number));
+        memcpy(&small, &bits, sizeof(small));
+        byte_buffer_add_format(to, "%.9g", size == sizeof(small) ? (double)small : number);
+}
+
+/* A function's argument, as its debug information describes it. */
+static void put_argument(struct probe_source *s, const struct probe_function *f,
+                         const struct probe_arguments *from, uint32_t i)
+{
+        uint64_t value = from->values[i];
+
+        if (f->styles[i] == PROBE_STYLE_TEXT) {
+                put_text(&s->text, from->texts[i], from->text_bytes[i]);
+                return;
+        }
+        if (from->text_bytes[i] == PROBE_TEXT_UNKNOWN) {
+                byte_buffer_add_format(&s->text, "(unreadable)");
+                return;
+        }
+        switch (f->styles[i]) {
+        case PROBE_STYLE_UNSIGNED:
+                byte_buffer_add_format(&s->text, "%" PRIu64, value);
+                return;
+        case PROBE_STYLE_HEX:
+                byte_buffer_add_format(&s->text, "0x%" PRIx64, value);
+                return;
+        case PROBE_STYLE_BOOL:
+                if (value > 1)
+                        break;
+                byte_buffer_add_format(&s->text, "%s", value == 1 ? "true" : "false");
+                return;
+        case PROBE_STYLE_CHARACTER:
+                if (value <= ' ' || value >= 127)
+                        break;
+                byte_buffer_add_format(&s->text, "'%c'", (int)value);
+                return;
+        case PROBE_STYLE_ENUM:
+                put_enumerator(&s->text, f->enumerators[i], (int64_t)value);
+                return;
+        case PROBE_STYLE_FLOATING:
+                put_floating(&s->text, value, f->sizes[i]);
+                return;
+        default:
+                break;
+        }
+        byte_buffer_add_format(&s->text, "%" PRId64, (int64_t)value);
+}
+
 /* The arguments as words: a text that one points to, else its number. */
 static void put_arguments(struct probe_source *s, const struct probe_function *f,
                           const struct probe_arguments *from, uint32_t n_args)
@@ -397,7 +480,9 @@ static void put_arguments(struct probe_source *s, const struct probe_function *f
                         byte_buffer_add(&s->text, i == 0 ? ": " : ", ", 2);
                 if (f->fields[i])
                         byte_buffer_add_format(&s->text, "%s=", f->fields[i]);
-                if (from->text_bytes[i] == PROBE_TEXT_UNKNOWN)
+                if (f->has_arguments)
+                        put_argument(s, f, from, i);
+                else if (from->text_bytes[i] == PROBE_TEXT_UNKNOWN)
                         byte_buffer_add(&s->text, "?", 1);
                 else if (is_text(from->texts[i], from->text_bytes[i]))
                         byte_buffer_add(&s->text, from->texts[i], (size_t)from->text_bytes[i] - 1);
@@ -484,7 +569,8 @@ static bool decode(struct probe_source *s, const uint8_t *bytes, uint32_t n_byte
         s->record.probe.ends = (from.kind & ~PROBE_IS_STATIC) == PROBE_END;
         s->record.probe.is_message = (from.kind & ~PROBE_IS_STATIC) == PROBE_MARK;
         s->record.probe.is_point = f->kind == PROBE_WISH_TRACEPOINT || f->kind == PROBE_WISH_SYSCALLS;
-        s->record.probe.is_static = (from.kind & PROBE_IS_STATIC) != 0 || s->record.probe.is_point;
+        s->record.probe.is_static = ((from.kind & PROBE_IS_STATIC) != 0 && !f->has_arguments) ||
+                                    s->record.probe.is_point;
         s->record.probe.is_syscall = f->kind == PROBE_WISH_SYSCALLS;
         if (s->record.probe.is_syscall && from.kind == PROBE_BEGIN)
                 s->record.probe.number = syscall_number(&s->arguments, from.is_32_bit != 0);

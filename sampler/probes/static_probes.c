@@ -169,6 +169,7 @@ void static_probes_parse(const char *arguments, struct probe_spec *ret_spec)
                         arg.kind = (uint8_t)parse_operand(operand, &arg);
                 }
                 ret_spec->args[i] = arg;
+                ret_spec->has_texts |= arg.size == 8;
                 arguments += n + (arguments[n] == ' ');
         }
 }

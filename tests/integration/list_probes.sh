@@ -3,7 +3,7 @@
 # list --functions and --usdt: what could be zones in a program or library; nothing is probed, so that it needs no rights
 set -eu
 . tests/tap.sh
-plan 13
+plan 14
 need cc jq readelf
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: functions are probed on x86-64"
 
@@ -23,6 +23,7 @@ cc -O1 -g -o "$TMPDIR/names" "$TMPDIR/names.c"
 holds "functions with code of their own" same "work_one work_two" "$(jq -r '[.functions.rows[].name] | sort | join(" ")' "$TMPDIR/functions.json")"
 holds "with the line of each, and at least a begin and an end" jq -e '[.functions.rows[] | select((.source | endswith("names.c")) and
         (.line == 2 or .line == 3) and .n_places >= 2)] | length == 2' "$TMPDIR/functions.json"
+holds "with their parameters" same "int n" "$(jq -r '[.functions.rows[].parameters] | unique | join(" ")' "$TMPDIR/functions.json")"
 holds "a limit is counted" jq -e '.functions.left_out == 1' <("$HYPROF" list --json --limit 1 --functions 'work_*' "$TMPDIR/names")
 holds "inlined everywhere: the reason" refuses 'inlined everywhere' --functions work_inline "$TMPDIR/names"
 holds "no such function" refuses 'no function has such a name' --functions nothing "$TMPDIR/names"
