@@ -236,10 +236,12 @@ static int map_ring(struct event_set *set, size_t ring, int fd, size_t *ring_byt
 }
 
 /* An event that does not accept the program, as a tracepoint may not, is recorded without it. */
-static void attach_program(const struct event_set *set, const struct event_spec *words, int fd)
+static void attach_program(const struct event_set *set, uint32_t spec, int fd)
 {
-        if (words && words->role == EVENT_ROLE_SAMPLES && set->options.sample_program_fd > 0)
-                (void)ioctl(fd, PERF_EVENT_IOC_SET_BPF, set->options.sample_program_fd);
+        const struct event_spec *words = spec == TRACKER ? NULL : &set->options.attr.request->specs[spec];
+
+        if (words && words->role == EVENT_ROLE_SAMPLES && !words->only_counts && set->sample_program_fd > 0)
+                (void)ioctl(fd, PERF_EVENT_IOC_SET_BPF, set->sample_program_fd);
 }
 
 /* Opens an event and directs it into its ring, which is mapped with the first event. */
@@ -264,7 +266,7 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
                 return explain_open(set, fd, words, err);
         if (words && words->only_counts)
                 return 0; /* nothing of it comes into a ring */
-        attach_program(set, words, fd);
+        attach_program(set, spec, fd);
         if (set->ring_fds[ring] < 0)
                 return map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes, err);
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) < 0)
@@ -454,6 +456,13 @@ static int add_threads(struct event_set *set, const uint32_t *tids, size_t n_tid
         }
         set->added_ns = clock_raw_ns();
         return n_added;
+}
+
+void event_set_use_program(struct event_set *set, int program_fd)
+{
+        set->sample_program_fd = program_fd;
+        for (size_t i = 0; i < set->n_handles; i++)
+                attach_program(set, set->handles[i].spec, set->handles[i].fd);
 }
 
 int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)

@@ -41,7 +41,6 @@ struct error;
 
 struct event_set_options {
         struct event_attr_options attr; /* its request is borrowed until the set is closed */
-        int sample_program_fd;          /* of a BPF program that runs at each sample; <= 0: none */
         size_t tracker_ring_bytes;      /* for each CPU; a power of two; halved until the kernel allows it */
         bool wants_kernel_code;      /* with the scopes CGROUP and CPUS: on all CPUs, where it is permitted */
         enum event_scope_kind scope; /* CGROUP, CPUS or THREADS */
@@ -90,6 +89,7 @@ struct event_set {
         int *kernel_code_fds;             /* heap, owned: one for each CPU; NULL = there are none */
         uint64_t kernel_code_boot_ns;     /* CLOCK_BOOTTIME: since when these events report; 0 = never */
         size_t ring_bytes;                /* of the sampling rings, after all reductions */
+        int sample_program_fd;            /* borrowed; <= 0: none */
         struct perf_record_layout layout; /* of all records */
         struct event_owners owners;
         uint64_t added_ns;   /* when event_set_add() was last done */
@@ -103,6 +103,12 @@ struct event_set {
  */
 int event_set_open(struct event_set *set, const struct event_set_options *options, struct error *err);
 void event_set_close(struct event_set *set);
+
+/*
+ * event_set_use_program() - run a BPF program at each sample of the events that are open, and of later ones
+ * @program_fd:  borrowed until the set is closed; -1 = none
+ */
+void event_set_use_program(struct event_set *set, int program_fd);
 
 /*
  * event_set_add() - open the events of threads (THREADS), and map the rings that are not mapped yet

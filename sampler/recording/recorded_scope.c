@@ -97,6 +97,14 @@ static void prepare_kind(struct recorded_scope *s, enum event_scope_kind kind, b
                                (kind != EVENT_SCOPE_CPUS && !request->no_children && request->n_tids == 0);
 }
 
+/* The cgroup is not tried again: its keeper moves the command out. */
+static void give_up_cgroup(struct recorded_scope *s, const struct error *why)
+{
+        if (s->cgroup.fd >= 0 && why)
+                s->no_cgroup = *why;
+        command_cgroup_close(&s->cgroup);
+}
+
 static int open_kind(struct recorded_scope *s, enum event_scope_kind kind, bool delayed,
                      const struct event_set_options *common, struct event_set *events, struct error *err)
 {
@@ -106,9 +114,9 @@ static int open_kind(struct recorded_scope *s, enum event_scope_kind kind, bool 
         if (kind == EVENT_SCOPE_CGROUP && !s->request->cgroup) {
                 if (s->command_pid == 0)
                         return error_set(err, -EINVAL, "a cgroup is for a command, or for --cgroup");
-                if (s->cgroup.fd < 0)
-                        r = command_cgroup_open(&s->cgroup, err);
-                if (r == 0 && !s->is_command_inside)
+                if (s->cgroup.fd < 0) /* with a keeper, which can only be forked before there are threads */
+                        return error_set(err, s->no_cgroup.code, "%s", s->no_cgroup.text);
+                if (!s->is_command_inside)
                         r = command_cgroup_add(&s->cgroup, (pid_t)s->command_pid, err);
                 if (r == 0)
                         r = recorded_scope_add_own(s, s->cgroup.keeper_pid);
@@ -119,7 +127,7 @@ static int open_kind(struct recorded_scope *s, enum event_scope_kind kind, bool 
         if (r == 0)
                 s->kind = kind;
         else if (!s->request->cgroup)
-                command_cgroup_close(&s->cgroup);
+                give_up_cgroup(s, err);
         return r;
 }
 
@@ -157,7 +165,7 @@ int recorded_scope_open_cgroup(struct recorded_scope *s)
         list_kinds(s, kinds);
         if (kinds[0] != EVENT_SCOPE_CGROUP || s->request->cgroup)
                 return 0;
-        return command_cgroup_open(&s->cgroup, NULL) == 0 ? s->cgroup.fd : 0;
+        return command_cgroup_open(&s->cgroup, &s->no_cgroup) == 0 ? s->cgroup.fd : 0;
 }
 
 static int choose_kind(struct recorded_scope *s, bool delayed, const struct event_set_options *options,

@@ -14,6 +14,7 @@
 #ifndef SAMPLER_RECORDING_RECORDED_SCOPE_H
 #define SAMPLER_RECORDING_RECORDED_SCOPE_H
 
+#include "base/error.h"
 #include "sampler/events/event_scope.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/recording/attachment.h"
@@ -23,7 +24,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct error;
 struct event_set;
 struct event_set_options;
 struct kernel_side;
@@ -36,6 +36,7 @@ struct recorded_scope {
         /* why the scope is not a better one; "" = it is the best */
         char why_not[192];
         struct command_cgroup cgroup; /* the command's cgroup, or the one that was named */
+        struct error no_cgroup;       /* why the command has none, once that was tried */
         struct attachment attachment;
         struct process_filter filter;
         bool is_command_inside; /* the command was started in its cgroup */
@@ -77,7 +78,7 @@ int recorded_scope_open_cgroup(struct recorded_scope *s);
  * @command_pid:  waits to be released; 0 = there is no command, or it is not to be recorded
  * @delayed:      it is released first, and joined later
  * @options:      all but what the scope decides
- * To be called while there is one thread only.  With THREADS, recorded_scope_join() opens the events of
+ * May be called again, after event_set_close().  With THREADS, recorded_scope_join() opens the events of
  * joined processes.
  * Returns 0; -ESRCH if the command was killed; as event_set_open().
  */

@@ -3,6 +3,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
+#include "base/helper_thread.h"
 #include "format/trace_spec.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/tracepoint.h"
@@ -83,9 +84,10 @@ static void sample_wakers(struct recorded_waiting *w, bool sees_kernel, struct e
 
 /* ---- either way ---------------------------------------------------------------------------------------- */
 
-void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_waiting_options *options,
-                           struct event_request *request)
+static void *load_program(void *context)
 {
+        struct recorded_waiting *w = context;
+        const struct recorded_waiting_options *options = &w->options;
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
         struct switch_source_options bpf = {
                 .stacks = options->off_cpu,
@@ -97,19 +99,39 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
                                                     n_cpus > 0 ? (size_t)n_cpus : 1),
         };
 
-        *w = (struct recorded_waiting){ .off_cpu = options->off_cpu && !options->no_switches };
+        if (switch_source_open(&bpf, &w->switches, &w->no_bpf) < 0)
+                w->switches = NULL;
+        return NULL;
+}
+
+void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_waiting_options *options)
+{
+        *w = (struct recorded_waiting){ .options = *options,
+                                        .off_cpu = options->off_cpu && !options->no_switches };
         if (options->no_switches)
                 return;
-        if (switch_source_open(&bpf, &w->switches, &w->no_bpf) == 0) {
-                w->idle = options->idle;
-                return;
+        w->is_loading = helper_thread_start(&w->loader, "hyprof-loader", load_program, w) == 0;
+        if (!w->is_loading)
+                (void)load_program(w);
+}
+
+static void await_program(struct recorded_waiting *w)
+{
+        if (w->is_loading)
+                (void)pthread_join(w->loader, NULL);
+        w->is_loading = false;
+}
+
+bool recorded_waiting_choose(struct recorded_waiting *w, struct event_request *request)
+{
+        await_program(w);
+        w->idle = w->switches && w->options.idle;
+        w->by_perf = !w->switches && !w->options.no_switches;
+        if (w->by_perf && w->options.off_cpu) {
+                sample_waits(w, w->options.sees_kernel, request);
+                sample_wakers(w, w->options.sees_kernel, request);
         }
-        w->switches = NULL;
-        w->by_perf = true;
-        if (options->off_cpu) {
-                sample_waits(w, options->sees_kernel, request);
-                sample_wakers(w, options->sees_kernel, request);
-        }
+        return w->by_perf;
 }
 
 int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope,
@@ -194,6 +216,7 @@ int recorded_waiting_describe_idle(const struct recorded_waiting *w, uint64_t st
 
 void recorded_waiting_close(struct recorded_waiting *w)
 {
+        await_program(w);
         switch_source_close(w->switches);
         w->switches = NULL;
 }

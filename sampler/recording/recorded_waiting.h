@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,6 +41,9 @@ struct recorded_waiting_options {
 };
 
 struct recorded_waiting {
+        struct recorded_waiting_options options;
+        pthread_t loader;
+        bool is_loading;                /* the thread owns `switches` and `no_bpf` until it ends */
         struct switch_source *switches; /* owned; NULL = perf's, or none */
         bool off_cpu;                   /* stacks and wakers were wanted */
         bool idle;                      /* idle times are recorded */
@@ -50,11 +54,17 @@ struct recorded_waiting {
 };
 
 /*
- * recorded_waiting_open() - choose the way; nothing begins yet
- * @request:  gets the events that perf has to sample for this, with roles of their own
+ * recorded_waiting_open() - begin to load the BPF program, in a thread of its own
+ * No process may be forked until recorded_waiting_choose() or recorded_waiting_close() has returned.
  */
-void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_waiting_options *options,
-                           struct event_request *request);
+void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_waiting_options *options);
+
+/*
+ * recorded_waiting_choose() - wait for the program, and choose the way; nothing begins yet
+ * @request:  gets the events that perf has to sample for this, with roles of their own
+ * Returns true if perf is to report switches: events that are open lack that.
+ */
+bool recorded_waiting_choose(struct recorded_waiting *w, struct event_request *request);
 
 /*
  * Begins on @cpus, now that the scope's events are open.  @delayed: the command is started first.  Returns

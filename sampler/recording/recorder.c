@@ -532,6 +532,8 @@ static void release(struct recorder *r)
         table_process_stop(&r->tables);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
+        if (r->filter_maker.pid > 0) /* the preparations ended early */
+                r->filter_fd = system_calls_finish(&r->filter_maker, NULL);
         io_close(&r->filter_fd);
 }
 
@@ -561,6 +563,7 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .epoll_fd = -1,
                 .fail_fd = -1,
                 .filter_fd = -1,
+                .filter_maker = { .fd = -1 },
                 .job = { .fd = -1 },
                 .control = RECORDER_CONTROL_NONE,
         };

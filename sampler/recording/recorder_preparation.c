@@ -232,18 +232,23 @@ static bool may_be_long(const struct recorder *r)
 static void shorten_copies(struct recorder *r, size_t ring_bytes)
 {
         struct ring_size_wanted wanted = wanted_of_copies(r, r->unwinder.copy_bytes);
-        uint32_t copy_bytes = ring_size_copy(&wanted, ring_bytes);
+
+        if (r->access.locks_memory && r->options->unwinder.copy_bytes == 0)
+                r->unwinder.copy_bytes = ring_size_copy(&wanted, ring_bytes);
+}
+
+static void note_short_copies(const struct recorder *r, uint32_t wished_bytes)
+{
         char words[160];
 
-        if (!r->access.locks_memory || r->options->unwinder.copy_bytes != 0 ||
-            copy_bytes == r->unwinder.copy_bytes)
+        if (r->unwinder.copy_bytes >= wished_bytes)
                 return;
         (void)snprintf(words, sizeof(words),
                        "copies of stacks have %u KiB instead of %u: rings of %zu KiB on each of %zu CPUs "
                        "(--stack-size, or a lower -F)",
-                       copy_bytes / 1024, r->unwinder.copy_bytes / 1024, ring_bytes / 1024, count_cpus());
+                       r->unwinder.copy_bytes / 1024, wished_bytes / 1024, r->events.ring_bytes / 1024,
+                       count_cpus());
         recorder_note(r, words);
-        r->unwinder.copy_bytes = copy_bytes;
 }
 
 /*
@@ -306,6 +311,52 @@ static void note_no_idle(const struct recorder *r)
         recorder_note(r, words);
 }
 
+/* @by_perf: perf's events report context switches */
+static int open_set(struct recorder *r, bool by_perf, struct error *err)
+{
+        size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine,
+                                                    count_cpus());
+        struct event_set_options options = {
+                .attr = { .request = &r->request,
+                          .switches = by_perf,
+                          .build_ids = r->access.build_id_error == 0,
+                          .data = recorder_joins(r) },
+                .tracker_ring_bytes = tracker_bytes,
+                .wants_kernel_code = r->access.kernel_error == 0 && r->access.kernel_symbols,
+        };
+
+        options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
+        options.attr.unwinder = r->unwinder;
+        return recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
+                                          r->options->delay_ns > 0, &options, &r->events, err);
+}
+
+/*
+ * Opens the events while the kernel verifies the BPF programs.  Where it refuses that of context switches,
+ * the events are opened again, for perf to report switches: nothing has been recorded yet.
+ */
+static int open_beside_programs(struct recorder *r, struct error *err)
+{
+        const struct unwind_request wished = r->unwinder;
+        /* This user's program is refused at once. */
+        bool by_perf = !r->access.has_perfmon && recorded_waiting_choose(&r->waiting, &r->request);
+        int code = open_set(r, by_perf, err);
+
+        if (r->access.has_perfmon)
+                by_perf = recorded_waiting_choose(&r->waiting, &r->request);
+        if (code == 0 && r->options->syscalls && !r->waiting.switches)
+                return error_set(err, -ENOTSUP, "--syscalls counts system calls in the kernel, by %s",
+                                 r->waiting.no_bpf.text);
+        if (code == 0 && by_perf && !r->events.options.attr.switches) {
+                event_set_close(&r->events);
+                r->unwinder = wished;
+                code = open_set(r, true, err);
+        }
+        if (code == 0)
+                note_short_copies(r, wished.copy_bytes);
+        return code;
+}
+
 static int open_events(struct recorder *r, struct error *err)
 {
         struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
@@ -314,40 +365,24 @@ static int open_events(struct recorder *r, struct error *err)
                                                     .idle = r->options->idle,
                                                     .sees_kernel = r->access.kernel_error == 0,
                                                     .copy_bytes = r->unwinder.copy_bytes };
-        size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine,
-                                                    count_cpus());
-        struct event_set_options options = {
-                .attr = { .request = &r->request,
-                          .build_ids = r->access.build_id_error == 0,
-                          .data = recorder_joins(r) },
-                .tracker_ring_bytes = tracker_bytes,
-                .wants_kernel_code = r->access.kernel_error == 0 && r->access.kernel_symbols,
-        };
-
         int code;
 
         /* The kernel verifies both programs at the same time. */
         begin_python(r);
         waiting.python_fd = python_source_map(r->python);
-        recorded_waiting_open(&r->waiting, &waiting, &r->request);
+        recorded_waiting_open(&r->waiting, &waiting);
+        code = open_beside_programs(r, err);
         finish_python(r);
-        options.sample_program_fd = python_source_program(r->python);
         python_source_forget_map(r->python);
-        if (r->options->syscalls && !r->waiting.switches)
-                return error_set(err, -ENOTSUP, "--syscalls counts system calls in the kernel, by %s",
-                                 r->waiting.no_bpf.text);
+        if (code < 0)
+                return code;
+        event_set_use_program(&r->events, python_source_program(r->python));
         if (r->options->idle && !r->waiting.idle)
                 note_no_idle(r);
-        options.attr.switches = r->waiting.by_perf;
-        options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
-        options.attr.unwinder = r->unwinder;
-        code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
-                                          r->options->delay_ns > 0, &options, &r->events, err);
-        if (code == 0 && r->events.kernel_code_boot_ns > 0)
+        if (r->events.kernel_code_boot_ns > 0)
                 kernel_code_read_programs(&r->kernel_code, r->events.kernel_code_boot_ns);
-        if (code < 0 || r->options->delay_ns > 0) /* data from before the recording does not belong
-                                                   * to it: see join() */
-                return code;
+        if (r->options->delay_ns > 0) /* data from before the recording does not belong to it: see join() */
+                return 0;
         return recorded_waiting_begin(&r->waiting, &r->scope, &r->events.cpus, false, err);
 }
 
@@ -612,7 +647,7 @@ static int prepare_command(struct recorder *r, const struct recorded_probes_requ
         r->unwinder = unwind_request_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
         if (code < 0)
                 return code;
-        r->filter_fd = system_calls_prepare(NULL);
+        r->filter_maker = system_calls_begin();
         /* early: the child keeps the memory that we have now, and is forked before there are threads */
         start_tables(r);
         code = take_signals(r, err);
@@ -660,6 +695,7 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         r->waited_ns = thread_priority_waited_ns();
         thread_priority_raise();
         code = open_events(r, err);
+        r->filter_fd = system_calls_finish(&r->filter_maker, NULL); /* no child of ours is to be recorded */
         if (code < 0)
                 return code;
         if (recorder_joins(r))

@@ -23,6 +23,7 @@
 #include "sampler/recording/recorded_waiting.h"
 #include "sampler/recording/recorder.h"
 #include "sampler/rights/perf_access.h"
+#include "sampler/rights/system_calls.h"
 #include "sampler/tables/table_process.h"
 
 #include <signal.h>
@@ -95,6 +96,7 @@ struct recorder {
         struct job_control job;
         struct recorder_control control;
         struct cpu_quota quota;
+        struct system_calls_maker filter_maker;
         sigset_t child_signals;
         uint64_t start_ns, progress_ns;
         uint64_t deadline_ns; /* until then the command is waited for after a signal; 0 = none ended it */
@@ -102,7 +104,7 @@ struct recorder {
         uint64_t cpu_ns;      /* that this process and its children had taken before */
         uint64_t waited_ns;   /* for a processor, before */
         int signal_fd, epoll_fd, fail_fd;
-        int filter_fd;    /* of system calls; see system_calls_prepare() */
+        int filter_fd;    /* of system calls; see system_calls_finish() */
         int priority;     /* of this thread before */
         bool merging;     /* `merge` is initialised */
         bool interrupted; /* a signal came */

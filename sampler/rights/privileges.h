@@ -67,7 +67,7 @@ void privileges_lower(int capability);
  * Sets no_new_privs and filters system calls (sampler/rights/system_calls.h); children inherit both.  By
  * then everything is open, the command is forked, and other threads have dropped their capabilities
  * (privileges_drop()).
- * @filter_fd:     of system_calls_prepare(); borrowed
+ * @filter_fd:     of system_calls_finish(); borrowed
  * @keeps_cgroup:  a cgroup folder is to be removed at the end, with CAP_DAC_OVERRIDE
  * Returns 0, or -errno: the recording goes on and says so.
  */

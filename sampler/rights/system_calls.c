@@ -297,18 +297,25 @@ static int write_filter(int fd)
         return r < 0 ? r : check_filter(fd);
 }
 
-int system_calls_prepare(struct error *err)
+struct system_calls_maker system_calls_begin(void)
 {
-        int fd = memfd_create("hyprof-filter", MFD_CLOEXEC);
-        int status = 0;
-        pid_t pid;
+        struct system_calls_maker maker = { .fd = memfd_create("hyprof-filter", MFD_CLOEXEC) };
 
-        if (fd < 0)
-                return error_errno(err, "the filter of system calls");
-        pid = fork();
-        if (pid == 0)
-                _exit(write_filter(fd) < 0);
-        if (pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        if (maker.fd >= 0)
+                maker.pid = fork();
+        if (maker.fd >= 0 && maker.pid == 0)
+                _exit(write_filter(maker.fd) < 0);
+        return maker;
+}
+
+int system_calls_finish(struct system_calls_maker *maker, struct error *err)
+{
+        int fd = maker->fd, status = 0;
+        bool is_made = maker->pid > 0 && waitpid(maker->pid, &status, 0) == maker->pid && WIFEXITED(status) &&
+                       WEXITSTATUS(status) == 0;
+
+        *maker = (struct system_calls_maker){ .fd = -1 };
+        if (is_made)
                 return fd;
         io_close(&fd);
         return error_set(err, -ENOMEM, "the filter of system calls could not be made");
