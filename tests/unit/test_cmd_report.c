@@ -624,4 +624,4 @@ static void tear_down(void)
         trace_builder_deinit(&b);
 }
 
-UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);
+UNIT_TEST_PLAN(.always_forks = true, .setup = set_up, .teardown = tear_down);

@@ -20,6 +20,7 @@ static void teardown(void)
 {
         if (is_taken)
                 idle_cores_deinit(&cores);
+        is_taken = false;
         thread_scene_deinit(&s);
 }
 

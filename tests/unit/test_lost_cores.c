@@ -27,6 +27,8 @@ static void teardown(void)
                 idle_cores_deinit(&cores);
                 wall_shares_deinit(&shares);
         }
+        is_taken = false;
+        idle = wall = (struct answer_words){ .used_bytes = 0 };
         thread_scene_deinit(&s);
 }
 

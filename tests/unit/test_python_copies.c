@@ -232,7 +232,7 @@ static void setup(void)
         (void)take_copies();
 }
 
-UNIT_TEST_PLAN(.begin = begin, .setup = setup);
+UNIT_TEST_PLAN(.always_forks = true, .begin = begin, .setup = setup);
 
 START_TEST(test_code_is_copied_once)
 {

@@ -365,4 +365,4 @@ START_TEST(waits_are_at_native_functions_with_native)
 }
 END_TEST
 
-UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
+UNIT_TEST_PLAN(.always_forks = true, .setup = setup, .teardown = teardown);

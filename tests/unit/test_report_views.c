@@ -589,4 +589,4 @@ START_LOOP_TEST(test_usage, 0, 10)
 }
 END_TEST
 
-UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
+UNIT_TEST_PLAN(.always_forks = true, .setup = setup, .teardown = teardown);

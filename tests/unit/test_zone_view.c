@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+UNIT_TEST_PLAN(.always_forks = true);
+
 static void say(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text, int64_t value)
 {
         struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };

@@ -57,6 +57,7 @@ void thread_scene_deinit(struct thread_scene *s)
         trace_filter_deinit(&s->filter);
         loaded_trace_close(&s->trace);
         trace_builder_deinit(&s->b);
+        *s = (struct thread_scene){ .b.fd = -1 };
 }
 
 uint32_t thread_scene_function(struct thread_scene *s, const char *name)
