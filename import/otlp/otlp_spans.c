@@ -23,7 +23,6 @@ int otlp_spans_init(struct otlp_spans *s, struct import_rows *rows, struct error
         const struct import_clock clock = { .kind = IMPORT_CLOCK_REALTIME, .name = { "Unix time", 9 } };
 
         *s = (struct otlp_spans){ .rows = rows };
-        intern_init(&s->numbers, sizeof(struct otlp_number), 0);
         return import_rows_clock(rows, &clock, &s->clock, err);
 }
 
@@ -40,8 +39,6 @@ void otlp_spans_deinit(struct otlp_spans *s)
         deinit_facts(&s->span);
         byte_buffer_deinit(&s->attributes);
         byte_buffer_deinit(&s->text);
-        intern_deinit(&s->numbers);
-        free(s->n_of_number);
 }
 
 static void clear_facts(struct otlp_facts *f)
@@ -162,29 +159,12 @@ void otlp_spans_add_link(struct otlp_spans *s, struct byte_buffer *links, const 
 
 /* ------------------------------------------------------------------ tracks */
 
-/* Which one of those with this pid the resource is: 0 is the first. */
-static int find_namesake(struct otlp_spans *s, uint32_t *ret, struct error *err)
-{
-        struct otlp_number all = { .pid = s->resource.pid }, one = { s->resource.pid, s->resource.who | 1 };
-        uint32_t id_of_all, id;
-        int r = intern_add_row(&s->numbers, &all, &s->n_of_number, &s->n_of_number_capacity,
-                               sizeof(*s->n_of_number), &id_of_all);
-
-        if (r >= 0)
-                r = intern_add_row(&s->numbers, &one, &s->n_of_number, &s->n_of_number_capacity,
-                                   sizeof(*s->n_of_number), &id);
-        if (r < 0)
-                return error_set(err, r, "no memory for the numbers of processes");
-        if (r == 1)
-                s->n_of_number[id - 1] = s->n_of_number[id_of_all - 1]++;
-        *ret = s->n_of_number[id - 1];
-        return 0;
-}
-
 static int find_process(struct otlp_spans *s, struct error *err)
 {
         uint32_t namesake = 0;
-        int e = s->resource.has_pid ? find_namesake(s, &namesake, err) : 0;
+        int e = s->resource.has_pid
+                        ? import_rows_namesake(s->rows, s->resource.pid, s->resource.who, &namesake, err)
+                        : 0;
         struct import_track process = { .kind = IMPORT_TRACK_PROCESS,
                                         .clock = s->clock,
                                         .number = s->resource.pid,

@@ -5,10 +5,11 @@
  * Way of the data:  otlp_json, otlp_protobuf -> [otlp_spans] -> import_rows
  *
  * A resource is a process, called by its service; services in containers mostly have the same number, so one
- * with the number of another service has none.  A span is on the thread that its attributes name, or on one
- * for all spans of the service that name none.  It nests in its parent where that is on the same thread
- * and open meanwhile; its text has the ids of its trace, of itself and of its parent, and the attributes.
- * Events and errors are instants.  Times are Unix time in nanoseconds: CLOCK_REALTIME.
+ * with the number of another service, also of one in another file, has none.  A span is on the thread that
+ * its attributes name, or on one for all spans of the service that name none.  It nests in its parent where
+ * that is on the same thread and open meanwhile; its text has the ids of its trace, of itself and of its
+ * parent, and the attributes.  Events and errors are instants.  Times are Unix time in nanoseconds:
+ * CLOCK_REALTIME.
  *
  * Not thread-safe.  Memory: one span, and one resource.
  */
@@ -16,7 +17,6 @@
 #define IMPORT_OTLP_SPANS_H
 
 #include "base/byte_buffer.h"
-#include "base/intern.h"
 #include "base/text_view.h"
 
 #include <stdbool.h>
@@ -36,11 +36,6 @@ struct otlp_facts {
         bool has_pid, has_tid;
 };
 
-/* A pid, and one of those that have it. */
-struct otlp_number {
-        uint64_t pid, who; /* who: 0 = all of them */
-};
-
 struct otlp_span {
         uint64_t trace[2], id, parent; /* first and last eight bytes; 0 = none */
         uint64_t begin_ns, end_ns;
@@ -58,9 +53,6 @@ struct otlp_spans {
         uint32_t clock, process, thread; /* process: 0 = not known yet; thread: the one that was found last */
         uint64_t thread_number, thread_name; /* thread_name: hash of it and the thread that has it */
         bool has_thread;                     /* it has a number */
-        struct intern numbers;               /* struct otlp_number: pids, and whose they are */
-        uint32_t *n_of_number; /* heap; by id: of a pid how many have it; of one of these which it is */
-        size_t n_of_number_capacity;
         uint64_t n_beyond, n_unnamed;
 };
 

@@ -296,6 +296,14 @@ int import_rows_name_of(struct import_rows *rows, const struct import_place *tra
         return trace_dictionary_add_string(rows->dictionary, text, strlen(text), ret_string);
 }
 
+int import_rows_namesake(struct import_rows *rows, uint64_t number, uint64_t who, uint32_t *ret_index,
+                         struct error *err)
+{
+        int r = import_namesakes_find(&rows->namesakes, number, who, ret_index);
+
+        return r < 0 ? out_of_memory(r, err) : 0;
+}
+
 /* ---- what happened ------------------------------------------------------------------------------------- */
 
 static bool is_known(const struct import_rows *rows, uint32_t track)

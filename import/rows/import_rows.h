@@ -151,6 +151,14 @@ int import_rows_span(struct import_rows *rows, const struct import_span *span, s
 int import_rows_value(struct import_rows *rows, const struct import_value *value, struct error *err);
 int import_rows_instant(struct import_rows *rows, const struct import_instant *instant, struct error *err);
 
+/*
+ * import_rows_namesake() - which of the processes with that number one is, of those in all files
+ * @who:  a hash of what tells them apart
+ * @ret_index: 0 for the first one, which is the process of that number.  Returns 0, or -errno with words.
+ */
+int import_rows_namesake(struct import_rows *rows, uint64_t number, uint64_t who, uint32_t *ret_index,
+                         struct error *err);
+
 /* ------------------------------------------------------------------ about the file, for the table IMPORTS */
 
 /* @version: as the file says it; may be empty. */

@@ -12,6 +12,7 @@
 #include "import/rows/import_clocks.h"
 #include "import/rows/import_key_spaces.h"
 #include "import/rows/import_lanes.h"
+#include "import/rows/import_namesakes.h"
 #include "import/rows/import_rows.h"
 #include "import/rows/import_samples.h"
 #include "import/rows/import_sort.h"
@@ -128,6 +129,7 @@ struct import_rows {
         size_t tracks_by_key_capacity;
 
         struct import_key_spaces key_spaces;
+        struct import_namesakes namesakes;
         struct import_listed_key *keys; /* heap; of spans that have several */
         size_t keys_capacity;
         struct import_file *files; /* heap */

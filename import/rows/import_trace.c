@@ -42,6 +42,7 @@ static void init_keys(struct import_rows *rows)
         intern_init(&rows->plot_names, sizeof(uint32_t), 0);
         intern_init(&rows->plot_keys, sizeof(struct import_plot_key), 0);
         import_key_spaces_init(&rows->key_spaces);
+        import_namesakes_init(&rows->namesakes);
 }
 
 int import_trace_new(struct import_rows **ret_rows, const struct import_options *options, struct error *err)
@@ -86,6 +87,7 @@ void import_trace_free(struct import_rows *rows)
         intern_deinit(&rows->plot_names);
         intern_deinit(&rows->plot_keys);
         import_key_spaces_deinit(&rows->key_spaces);
+        import_namesakes_deinit(&rows->namesakes);
         import_sort_free(rows->sort);
         import_texts_free(rows->texts);
         import_clocks_deinit(&rows->clocks);

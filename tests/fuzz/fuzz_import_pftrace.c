@@ -169,6 +169,16 @@ void import_rows_cut(struct import_rows *rows, uint64_t at)
         (void)at;
 }
 
+int import_rows_namesake(struct import_rows *rows, uint64_t number, uint64_t who, uint32_t *ret_index,
+                         struct error *err)
+{
+        (void)rows;
+        (void)number;
+        (void)err;
+        *ret_index = (uint32_t)(who % 3);
+        return 0;
+}
+
 static void read_as(const char *path, bool (*recognise)(struct text_view head),
                     int (*read_file)(struct import_source *source, struct import_rows *rows,
                                      struct error *err))

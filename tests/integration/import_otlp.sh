@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# hyprof import: spans of OpenTelemetry nest in their parents and in nothing else, in whatever order a file has them
+# hyprof import: spans of OpenTelemetry nest in their parents and in nothing else, in whatever order a file has them; processes with one number
 set -eu
 . tests/tap.sh
-plan 2
+plan 3
 
 # Each zone with its thread, and with its time without that of the zones within it.
 zones_of() { # lines: id, parent, begin and end in ns, name
@@ -37,3 +37,24 @@ END
 )
 holds "a span that begins and ends with its parent, and comes before it, is within it" \
         same $'a on 2\nb on 2\nc on 2\nd on 2\ne on 2\na 0\nb 0\nc 1000\nd 0\ne 0' "$found"
+
+# Two containers, of which one has a second file.
+for file in front back front-2; do
+        cat >"$TMPDIR/$file.json" <<END
+{"resourceSpans":[{"resource":{"attributes":[{"key":"process.pid","value":{"intValue":1}},
+  {"key":"service.name","value":{"stringValue":"${file%-2}"}}]},
+  "scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"0000000000000001","name":"$file",
+    "startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000000000002500"}]}]}]}
+END
+done
+"$HYPROF" import -q --force "$TMPDIR/front.json" "$TMPDIR/back.json" "$TMPDIR/front-2.json" -o "$TMPDIR/spans.hyp"
+processes_of_zones() {
+        "$HYPROF" dump "$TMPDIR/spans.hyp" | sed 's/=/ /g' | awk '
+                $1 == "string" { names[$3] = $5 }
+                $1 == "location" { zones[$3] = $5 }
+                $1 == "process" { pids[$3] = $5 }
+                $1 == "thread" { process[$3] = $5 }
+                $1 == "zone_begin" { print names[zones[$7]], pids[process[$3]] == 1 ? "1" : "another" }'
+}
+holds "of two services with one number in two files, the second is another process, and each is one" \
+        same $'"front" 1\n"back" another\n"front-2" 1' "$(processes_of_zones)"

@@ -170,6 +170,14 @@ int import_rows_name_track(struct import_rows *rows, uint32_t track, struct text
         return 0;
 }
 
+int import_rows_namesake(struct import_rows *rows, uint64_t number, uint64_t who, uint32_t *ret_index,
+                         struct error *err)
+{
+        if (fails(rows, err))
+                return -ENOSPC;
+        return import_namesakes_find(&rows->namesakes, number, who, ret_index);
+}
+
 /* A span has its first key. */
 int import_rows_add_key(struct import_rows *rows, struct import_key *key, struct import_key further,
                         struct error *err)
@@ -300,11 +308,13 @@ void fake_import_rows_init(struct import_rows *rows)
 {
         *rows = (struct import_rows){ .format = NULL };
         intern_init(&rows->strings, 0, 0);
+        import_namesakes_init(&rows->namesakes);
 }
 
 void fake_import_rows_deinit(struct import_rows *rows)
 {
         intern_deinit(&rows->strings);
+        import_namesakes_deinit(&rows->namesakes);
         free(rows->clocks);
         free(rows->readings);
         free(rows->tracks);

@@ -13,6 +13,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/intern.h"
+#include "import/rows/import_namesakes.h"
 #include "import/rows/import_rows.h"
 
 #include <stddef.h>
@@ -29,6 +30,7 @@ struct fake_left_out {
 /* Ids count from 1: the clock with id 2 is clocks[1].  Names are strings of `strings`, 0 = empty. */
 struct import_rows {
         struct intern strings;
+        struct import_namesakes namesakes;
         struct fake_import_clock {
                 enum import_clock_kind kind;
                 double period_ns;
