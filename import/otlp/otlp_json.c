@@ -160,25 +160,46 @@ static void put_bytes(struct byte_buffer *b, struct text_view base64)
         byte_buffer_add_u8(b, '}');
 }
 
+static void put_number(struct byte_buffer *b, struct text_view number)
+{
+        json_put_number(b, number.n_bytes < OTLP_TEXT_BYTES_MAX ? number : (struct text_view){ "", 0 });
+}
+
+/* A number, in quotes or not; one that is no integer of 64 bits as it is, if it is a number of JSON. */
+static void put_integer(struct byte_buffer *b, struct json_value value)
+{
+        struct text_view text = value.text;
+        int64_t number;
+        uint64_t plain;
+
+        if (text.n_bytes < OTLP_TEXT_BYTES_MAX && text.n_bytes > 0 && text.bytes[0] != '0' &&
+            json_pull_unsigned(text, &plain) && plain <= INT64_MAX)
+                byte_buffer_add(b, text.bytes, text.n_bytes);
+        else if (json_pull_decimal(text, 0, &number))
+                byte_buffer_add_format(b, "%" PRId64, number);
+        else if (value.kind == JSON_STRING)
+                json_put_escaped(b, text, OTLP_TEXT_BYTES_MAX);
+        else
+                put_number(b, text);
+}
+
 /* {"stringValue":"x"} as "x". */
 static void put_value(struct byte_buffer *b, struct json_value value, unsigned depth)
 {
         struct json_pull p = json_pull_inside(value);
         struct json_value inner = { .kind = JSON_WORD };
         struct text_view key = { "", 0 };
-        int64_t number;
 
         if (depth > OTLP_TEXT_DEPTH || value.kind != JSON_OBJECT || json_pull_member(&p, &key, &inner) != 1)
                 inner = (struct json_value){ .kind = JSON_WORD, .text = { "", 0 } };
         if (text_view_is(key, "arrayValue") || text_view_is(key, "kvlistValue"))
                 put_values(b, inner, key.bytes[0] == 'k', depth + 1);
-        else if (text_view_is(key, "intValue") && json_pull_decimal(inner.text, 0, &number))
-                byte_buffer_add_format(b, "%" PRId64, number);
+        else if (text_view_is(key, "intValue"))
+                put_integer(b, inner);
         else if (text_view_is(key, "bytesValue") && inner.kind == JSON_STRING)
                 put_bytes(b, inner.text);
         else if (text_view_is(key, "doubleValue") || inner.kind == JSON_NUMBER)
-                json_put_number(b, inner.text.n_bytes < OTLP_TEXT_BYTES_MAX ? inner.text
-                                                                            : (struct text_view){ "", 0 });
+                put_number(b, inner.text);
         else if (inner.kind == JSON_STRING)
                 json_put_escaped(b, inner.text, OTLP_TEXT_BYTES_MAX);
         else if (text_view_is(inner.text, "true") || text_view_is(inner.text, "false"))
@@ -210,6 +231,26 @@ static int note(struct reader *r, struct otlp_facts *facts, struct text_view key
         return e;
 }
 
+/* Key and value of an attribute, in one pass; of one of them twice the last counts. */
+static bool read_pair(struct json_value pair, struct json_value *ret_key, struct json_value *ret_value)
+{
+        struct json_pull p = json_pull_inside(pair);
+        bool has_key = false, has_value = false;
+        struct json_value member;
+        struct text_view name;
+        int r;
+
+        while ((r = json_pull_member(&p, &name, &member)) == 1)
+                if (text_view_is(name, "key")) {
+                        *ret_key = member;
+                        has_key = member.kind == JSON_STRING;
+                } else if (text_view_is(name, "value")) {
+                        *ret_value = member;
+                        has_value = true;
+                }
+        return r == 0 && has_key && has_value;
+}
+
 /* @facts: NULL = they are of an event. */
 static int take_attributes(struct reader *r, struct json_value attributes, struct otlp_facts *facts,
                            struct error *err)
@@ -223,8 +264,7 @@ static int take_attributes(struct reader *r, struct json_value attributes, struc
         while (e == 0 && json_pull_next(&p, &element) == 1) {
                 size_t before;
 
-                if (element.kind != JSON_OBJECT || json_pull_find(element, "key", &key) != 1 ||
-                    json_pull_find(element, "value", &value) != 1 || key.kind != JSON_STRING)
+                if (element.kind != JSON_OBJECT || !read_pair(element, &key, &value))
                         continue;
                 e = note(r, facts, key.text, value, err);
                 if (facts == &r->spans->resource ||
