@@ -105,13 +105,16 @@ void json_put_base64(struct byte_buffer *b, struct text_view bytes, size_t n_byt
         size_t n_bytes = bytes.n_bytes < n_bytes_max ? bytes.n_bytes : n_bytes_max;
 
         for (size_t i = 0; i < n_bytes; i += 3) {
-                size_t n = n_bytes - i < 3 ? n_bytes - i : 3;
-                uint32_t three = 0;
+                const size_t n_left = n_bytes - i;
+                uint32_t three = (uint32_t)(unsigned char)bytes.bytes[i] << 16;
 
-                for (size_t j = 0; j < 3; j++)
-                        three = three << 8 | (j < n ? (unsigned char)bytes.bytes[i + j] : 0);
+                if (n_left > 1)
+                        three |= (uint32_t)(unsigned char)bytes.bytes[i + 1] << 8;
+                if (n_left > 2)
+                        three |= (unsigned char)bytes.bytes[i + 2];
                 for (size_t j = 0; j < 4; j++)
-                        byte_buffer_add_u8(b, j <= n ? (uint8_t)digits[three >> (18 - 6 * j) & 63] : '=');
+                        byte_buffer_add_u8(b,
+                                           j <= n_left ? (uint8_t)digits[three >> (18 - 6 * j) & 63] : '=');
         }
 }
 

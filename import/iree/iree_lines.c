@@ -149,12 +149,8 @@ static uint16_t find_place(const void *context, struct text_view key)
 /* A member of a row that is no plain number.  1, 0 if it is malformed, -errno. */
 static int take_member(struct lines *l, uint16_t place, struct json_value value, struct error *err)
 {
-        if (place < JSON_PLACE_OWN) {
-                uint64_t *fields = &l->record.fields[JSON_PLACE_AT(place)];
+        uint64_t *fields = l->record.fields;
 
-                return JSON_PLACE_N(place) == 1 ? take_number(value, fields)
-                                                : take_vector(value, fields, JSON_PLACE_N(place));
-        }
         switch (place) {
         case PLACE_NAME:
                 return take_text(value, &l->name, &l->record.name, err);
@@ -162,8 +158,12 @@ static int take_member(struct lines *l, uint16_t place, struct json_value value,
                 return take_text(value, &l->block, &l->record.block, err);
         case PLACE_VALUES:
                 return take_values(l, value, err);
-        default:
+        case PLACE_EVENT:
                 return 1;
+        default:
+                fields += JSON_PLACE_AT(place);
+                return JSON_PLACE_N(place) == 1 ? take_number(value, fields)
+                                                : take_vector(value, fields, JSON_PLACE_N(place));
         }
 }
 
