@@ -48,7 +48,7 @@ enum probe_arg_kind {
         PROBE_ARG_LOCATED, /* or 32 bits: where in the record the text is */
 };
 
-/* How a value is shown.  Of static probes it is not known: text where one is. */
+/* How a value is shown; the text of static probes does not say it. */
 enum probe_style {
         PROBE_STYLE_GUESSED,
         PROBE_STYLE_SIGNED,

@@ -87,7 +87,7 @@ int dwarf_entries_follow(struct dwarf_entries *e, const struct dwarf_entry *from
 int dwarf_entries_next_child(struct dwarf_entries *e, const struct dwarf_entry *parent,
                              struct dwarf_entry *child);
 
-/* Of the entry or of what it is an instance of; NULL = none. */
+/* The name of the entry, or of what it is an instance of; NULL = none. */
 const char *dwarf_entries_name(struct dwarf_entries *e, const struct dwarf_entry *entry);
 
 /* Returns whether the entry says this attribute as a constant. */

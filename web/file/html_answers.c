@@ -118,7 +118,7 @@ static int take_document(struct html_answers *a, struct html_question *asked, ui
         return add_document(a, &asked->questions[i], document, err);
 }
 
-/* Of several questions: each document has a NUL after it, and those that the trace has not are empty. */
+/* Takes the documents of several questions: a NUL after each; those that the trace has not are empty. */
 static int take_documents(struct html_answers *a, struct html_question *asked,
                           const struct byte_buffer *documents, struct error *err)
 {

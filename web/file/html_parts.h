@@ -60,7 +60,7 @@ struct html_question {
         struct byte_buffer *documents[HTML_ANSWERS_GROUP_MAX];
 };
 
-/* What is asked, and where the document goes as well. */
+/* A question, and where its document goes as well. */
 struct html_asked {
         const char *query;
         struct byte_buffer *ret_document; /* valid when all that was asked is collected; NULL = not wanted */
