@@ -97,7 +97,7 @@ export class TimelineArrows {
                 const { choice, viewer } = this.timeline;
 
                 choice.showsWakes = !choice.showsWakes;
-                viewer.announce(choice.showsWakes ? 'arrows of wake-ups shown' : 'arrows of wake-ups hidden');
+                viewer.announce(choice.showsWakes ? 'arrows shown' : 'arrows hidden');
                 this.timeline.keepChoice();
         }
 

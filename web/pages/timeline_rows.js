@@ -334,7 +334,7 @@ function putGroup(model, key, members, choice, put) {
 
         put({ kind: 'group', title: `${formatCount(members.length)} processes of ${members[0].process.name}`, track: null, key, y: 0,
               height: Math.max(TRACK_HEADER_PX + 2, isOpen ? 0 : 3 + strips.length * (tall + 1) + TRACK_GAP_PX), isOpen,
-              isPinned: false, nHidden: 0, lanes, note: `at most ${formatCount(nAtOnce)} at a time` });
+              isPinned: false, nHidden: 0, lanes, note: nAtOnce > 0 ? `at most ${formatCount(nAtOnce)} at a time` : '' });
         for (const { process, tracks } of isOpen ? members : [])
                 putProcess(model, process, tracks, choice, (row) =>
                         put({ ...row, depth: (row.depth ?? 0) + 1, parent: row.parent ?? key }));
