@@ -298,6 +298,27 @@ test('names keep their numbers on a phone, and a note beside a name is whole, or
                 await page.until(`innerWidth === 390 && document.querySelectorAll('.timeline-name.track').length === 4 &&
                         ${isWhole('.timeline-name.track')}`, 'whole names');
         });
+        await withPage(new ThreadsTrace(Array.from({ length: 3 }, () => ['ThreadPoolForeground', 1, 1e6, 9e8])), '', async (page) => {
+                await page.resize(390, 844);
+                await page.until(`innerWidth === 390 && ${isWhole('.timeline-name.track')} && [...document.querySelectorAll(
+                        '.timeline-name.track')].map((one) => /^▾ Thr.*… (.*)$/.exec(one.textContent)?.[1]).join() === '4242,4243,4244'`,
+                                 'the ends of names without room');
+        });
+});
+
+test('a name keeps the focus while the keyboard moves its track', async () => {
+        await withPage(few, '', async (page) => {
+                const name = '[...document.querySelectorAll(".timeline-name.track")].find((one) => /dispatcher/.test(one.textContent))';
+
+                await page.until(name);
+                await page.press('Tab');
+                await page.value(name + '.focus()');
+                for (const expected of ['game,runner 1,dispatcher,runner 2,runner 10,cc',
+                        'game,runner 1,runner 2,dispatcher,runner 10,cc']) {
+                        await page.press('Alt+ArrowDown');
+                        await page.until(`${titles} === ${JSON.stringify(expected)} && document.activeElement === ${name}`, expected);
+                }
+        });
 });
 
 test('a search leads to a thread in a group, which is opened', async () => {

@@ -3,7 +3,7 @@
 # Many tracks in order, in a browser: filter, sorts, all folded, those with nothing in the view hidden; one of 10,000 threads
 set -eu
 . tests/tap.sh
-plan 12
+plan 13
 need node chromium
 . tests/browser/run_node.sh
 

@@ -2,7 +2,8 @@
 /*
  * text_width.js - how wide a text of a canvas is, and what of it fits: a text that does not fit ends with "…"
  *
- * Way of the data:  [text_width] -> timeline_paint, timeline_marks, timeline_notes, timeline_search, flame_graph
+ * Way of the data:  [text_width] -> timeline_paint, timeline_labels, timeline_marks, timeline_notes, timeline_search,
+ *                   flame_graph
  */
 
 /** Measuring texts is most of the cost of a picture of many names. @type {Map<string, number>} by font and text */

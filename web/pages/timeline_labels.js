@@ -8,8 +8,9 @@
  * The names are elements, so that they can be read, reached and clicked.
  */
 
-import { button, el, fill } from './dom.js';
+import { button, el, fill, setAttributes } from './dom.js';
 import { isNumber } from './format.js';
+import { cutToWidth, widthOfText } from './text_width.js';
 import { AXIS_PX } from './timeline_paint.js';
 import { isOnPath, orderOf, placeOfTrack, setGhostsOf, setOpen, showsGhostsOf, someGhostsOf } from './timeline_rows.js';
 
@@ -57,6 +58,11 @@ export class TimelineLabels {
         constructor(timeline) {
                 this.timeline = timeline;
                 this.element = el('div', { class: 'timeline-labels' });
+                /**
+                 * Those of the rows that were drawn last.
+                 * @type {string[]}
+                 */
+                this.keys = [];
         }
 
         /** Shows the choice, and keeps it. */
@@ -128,10 +134,54 @@ export class TimelineLabels {
                 if (this.element.dataset.key === key)
                         return;
                 this.element.dataset.key = key;
+                const refocus = this.keepFocus();
+
+                this.keys = rows.map((row) => row.key);
                 fill(this.element, rows.map((row) => this.label(row, top)));
+                refocus();
                 /* A part of a note says nothing; the name has it as well. */
                 for (const note of /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll('.timeline-note')))
                         note.hidden = note.scrollWidth > note.clientWidth;
+                this.keepNumbers();
+        }
+
+        /**
+         * Labels are made anew: what a person has reached by keyboard has the focus again, wherever its row is then.
+         * @returns {() => void}
+         */
+        keepFocus() {
+                const focused = document.activeElement;
+                const at = focused?.matches(':focus-visible') ? [...this.element.children].findIndex((one) => one.contains(focused)) : -1;
+                const place = at < 0 ? -1 : [...this.element.children[at].querySelectorAll('button')].findIndex((one) => one === focused);
+                const key = this.keys[at];
+
+                return () => place >= 0 && this.element.children[this.keys.indexOf(key)]?.querySelectorAll('button')[place]
+                        ?.focus({ preventScroll: true });
+        }
+
+        /** Threads of one name are told apart by their numbers: of a name without room for all of it the middle goes. */
+        keepNumbers() {
+                const context = this.timeline.canvas.getContext('2d');
+                const names = [.../** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll('.timeline-name.track'))]
+                        .filter((name) => name.scrollWidth > name.clientWidth).map((name) => ({ name, room: name.clientWidth - 1 }));
+
+                if (!context)
+                        return;
+                context.save();
+                for (const { name, room } of names) {
+                        const text = name.textContent ?? '';
+                        const number = / \d+$/.exec(text)?.[0] ?? '';
+
+                        context.font = getComputedStyle(name).font;
+                        const begin = number === '' ? '' : cutToWidth(context, text.slice(0, -number.length), room -
+                                widthOfText(context, number));
+
+                        if (begin === '')
+                                continue;
+                        setAttributes(name, { 'aria-label': text });
+                        name.textContent = begin + number;
+                }
+                context.restore();
         }
 
         /**
