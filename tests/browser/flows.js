@@ -166,6 +166,11 @@ test('a trace that grows has them as well', async () => {
         });
 });
 
-test('the same from the index that the server kept', async () => {
-        await withPage(await served(path.join(folder, 'whole.hyp')), checkEnds);
+test('the same from the index that the server kept; whether there are any is asked after the first picture', async () => {
+        await withPage(await served(path.join(folder, 'whole.hyp')), async (page) => {
+                await checkEnds(page);
+                const asked = page.requests.map((url) => /[^/?]*(?=\?)/.exec(url)?.[0]);
+
+                assert.ok(asked.includes('arrows') && asked.indexOf('arrows') > asked.indexOf('lanes'), asked.join());
+        });
 });

@@ -135,6 +135,13 @@ test('pairs of zones in a file are found from both ends', () => {
         assert.deepEqual(pairs.of({ id: 5 }, 112, 3), { n: 1, ends: [end(1, 100, 7, 100, 112, true)] });
         assert.deepEqual(pairs.of({ id: 1 }, 100, 8), { n: 0, ends: [] });
         assert.deepEqual(new FileLaunches([]).of({ id: 1 }, 100, 7), { n: 0, ends: [] });
+        assert.deepEqual(plain(pairs.between(0, 200)), { n: 3, arrows: [[1, 105, 6, 118], [1, 100, 5, 112],
+                [6, 119, 1, 120]] });
+        assert.deepEqual(plain(pairs.between(112, 119)), { n: 2, arrows: [[1, 105, 6, 118], [1, 100, 5, 112]] });
+        assert.deepEqual(plain(pairs.between(119, 120)), { n: 1, arrows: [[6, 119, 1, 120]] });
+        assert.deepEqual(plain(new FileLaunches([]).between(0, 200)), { n: 0, arrows: [] });
+        const many = new FileLaunches(Array.from({ length: 600 }, (_, i) => [1, 0, 1, 1000, 2, 0, 1, 1000 + i]).flat()).between(0, 9999);
+        assert.deepEqual([many.n, many.arrows.length, many.arrows[0][3], many.arrows[499][3]], [600, 500, 1599, 1100]);
 });
 
 test('a line is cut at the edges of a picture', () => {

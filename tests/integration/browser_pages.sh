@@ -3,7 +3,7 @@
 # The pages' scripts compute what the index and the reports compute: folding, decoding, numbers, colours, links
 set -eu
 . tests/tap.sh
-plan 32
+plan 33
 need node
 . tests/browser/run_node.sh
 

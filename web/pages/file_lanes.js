@@ -168,18 +168,41 @@ export class FileLaunches {
         /** @param {number[]} numbers the data element `launches`: of a zone of a thread, then of where its work went */
         constructor(numbers) {
                 this.numbers = numbers;
-                /** @type {Map<string, number[]>} where in `numbers` it is one of a pair */
-                this.ends = new Map();
+                /* Both are made when they are asked for: there may be hundreds of thousands of pairs. */
+                /** @type {Map<string, number[]>|null} */
+                this.ends = null;
+                /** @type {number[]|null} */
+                this.byLength = null;
+        }
+
+        /** Where in `numbers` an end is one of a pair. */
+        allEnds() {
+                const { numbers } = this;
+                /** @type {Map<string, number[]>} */
+                const ends = new Map();
+
                 for (let i = 0; i < numbers.length - numbers.length % (2 * NUMBERS_OF_END); i += NUMBERS_OF_END) {
                         const key = numbers.slice(i, i + 3).join();
-                        const places = this.ends.get(key);
+                        const places = ends.get(key);
 
                         if (places) {
                                 places.push(i);
                         } else {
-                                this.ends.set(key, [i]);
+                                ends.set(key, [i]);
                         }
                 }
+                return ends;
+        }
+
+        /** Where in `numbers` pairs begin, the longest arrow first. */
+        longestFirst() {
+                const places = [];
+                /** @param {number} i */
+                const lengthOf = (i) => Math.abs(this.numbers[i + 7] - this.numbers[i + 3]);
+
+                for (let i = 0; i + 2 * NUMBERS_OF_END <= this.numbers.length; i += 2 * NUMBERS_OF_END)
+                        places.push(i);
+                return places.sort((a, b) => lengthOf(b) - lengthOf(a));
         }
 
         /**
@@ -189,17 +212,22 @@ export class FileLaunches {
          * @returns {{ n: number, arrows: [number, number, number, number][] }}  track, time, track, time
          */
         between(from, to) {
+                const { numbers } = this;
                 /** @type {[number, number, number, number][]} */
                 const arrows = [];
+                let n = 0;
 
-                for (let i = 0; i + 2 * NUMBERS_OF_END <= this.numbers.length; i += 2 * NUMBERS_OF_END) {
-                        const [fromTrack, begin, toTrack, end] = [0, 3, 4, 7].map((at) => this.numbers[i + at]);
+                this.byLength ??= this.longestFirst();
+                for (const i of this.byLength) {
+                        const begin = numbers[i + 3];
+                        const end = numbers[i + 7];
 
-                        if (Math.min(begin, end) < to && Math.max(begin, end) >= from)
-                                arrows.push([fromTrack, begin, toTrack, end]);
+                        if (!(Math.min(begin, end) < to && Math.max(begin, end) >= from))
+                                continue;
+                        if (n++ < ARROWS_OF_VIEW_MAX)
+                                arrows.push([numbers[i], begin, numbers[i + 4], end]);
                 }
-                arrows.sort((a, b) => Math.abs(b[3] - b[1]) - Math.abs(a[3] - a[1]));
-                return { n: arrows.length, arrows: arrows.slice(0, ARROWS_OF_VIEW_MAX) };
+                return { n, arrows };
         }
 
         /**
@@ -209,6 +237,7 @@ export class FileLaunches {
          * @returns {{n: number, ends: LaunchEnd[]}}
          */
         of(track, at, what) {
+                this.ends ??= this.allEnds();
                 const places = this.ends.get([track.id, at, what].join()) || [];
                 /** @param {number} own */
                 const isTo = (own) => own % (2 * NUMBERS_OF_END) !== 0;

@@ -57,13 +57,14 @@ export class TimelineFlows {
                 this.shown = [];
         }
 
-        /** Finds out whether there are some, once the trace is whole. */
+        /** Finds out whether there are some, once the trace is whole, and seen: a page in one file reads all of them for that. */
         async lookFor() {
                 const { model, source } = this.viewer;
 
                 if (this.isLookedFor || model.isLive || model.progress < 1)
                         return;
                 this.isLookedFor = true;
+                await this.timeline.cache.painted;
                 const found = await source.arrows(0, model.duration_ns + 1).catch(() => null);
 
                 this.hasAny = found !== null && found.n > 0;
