@@ -58,6 +58,19 @@ void function_arguments_deinit(struct function_arguments *a)
         *a = (struct function_arguments){ .n_functions = 0 };
 }
 
+/* Where a function begins: also one whose rarely executed part lies elsewhere, and that has a list for it. */
+static bool find_begin(struct function_arguments *a, const struct dwarf_entry *function, uint64_t *ret_svma)
+{
+        const struct dwarf_extent extent = { .ranges = function->values[DWARF_ATTRIBUTE_RANGES].value };
+        struct dwarf_ranges ranges;
+        uint64_t high;
+
+        if (dwarf_unit_address(function->unit, &function->values[DWARF_ATTRIBUTE_LOW_PC].value, ret_svma))
+                return true;
+        dwarf_ranges_init(&ranges, function->unit, &extent, &a->range_budget);
+        return dwarf_ranges_next(&ranges, ret_svma, &high) == 1;
+}
+
 /* Notes the functions of a unit that have code.  A damaged entry ends it. */
 static int read_unit(struct function_arguments *a, const struct dwarf_unit *unit)
 {
@@ -73,8 +86,7 @@ static int read_unit(struct function_arguments *a, const struct dwarf_unit *unit
                 if (r < 0)
                         break;
                 offset = entry.next;
-                if (r == 0 || entry.tag != DW_TAG_subprogram ||
-                    !dwarf_unit_address(unit, &entry.values[DWARF_ATTRIBUTE_LOW_PC].value, &f.svma))
+                if (r == 0 || entry.tag != DW_TAG_subprogram || !find_begin(a, &entry, &f.svma))
                         continue;
                 if (array_reserve(&a->functions, &a->capacity, a->n_functions + 1, sizeof(f)) < 0)
                         return -ENOMEM;
@@ -121,9 +133,12 @@ int function_arguments_find(struct function_arguments *a, uint64_t svma, struct 
                         return -ENOMEM;
                 f = find_read(a, svma - a->bias);
         }
-        if (!f)
+        if (!f || dwarf_entries_read(&a->entries, f->unit, f->offset, ret_function) != 1)
                 return 0;
-        return dwarf_entries_read(&a->entries, f->unit, f->offset, ret_function) == 1;
+        ret_function->values[DWARF_ATTRIBUTE_LOW_PC] = (struct dwarf_entry_value){
+                .value = { .number = f->svma, .form = DW_FORM_addr },
+        };
+        return 1;
 }
 
 /* ---- types -------------------------------------------------------------------------------------------- */

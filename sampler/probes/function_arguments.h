@@ -46,7 +46,10 @@ static inline bool function_arguments_exist(const struct function_arguments *a)
         return a->units.n_units > 0;
 }
 
-/* The function that begins at @svma of the image.  Returns 1, 0 if it is not described, -ENOMEM. */
+/*
+ * The function that begins at @svma of the image, with this as its low_pc.  Returns 1, 0 if it is not
+ * described, -ENOMEM.
+ */
 int function_arguments_find(struct function_arguments *a, uint64_t svma, struct dwarf_entry *ret_function);
 
 /*

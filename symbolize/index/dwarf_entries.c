@@ -47,6 +47,8 @@ static enum dwarf_attribute attribute_of(uint64_t name)
                 return DWARF_ATTRIBUTE_CONVENTION;
         case DW_AT_loclists_base:
                 return DWARF_ATTRIBUTE_LOCLISTS_BASE;
+        case DW_AT_ranges:
+                return DWARF_ATTRIBUTE_RANGES;
         default:
                 return DWARF_ATTRIBUTE_COUNT;
         }

@@ -4,7 +4,7 @@
 # was compiled; what cannot be read is refused with the reason
 set -eu
 . tests/tap.sh
-plan 28
+plan 29
 need jq gcc g++ objcopy python3
 need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: functions are probed on x86-64"
@@ -186,6 +186,19 @@ int main(int argc, char **argv) { (void)argv; return part(argc, argc * 2) + part
 C
 compile gcc "$TMPDIR/gone.c" gone -O2
 holds "optimised out" refused "argument 'gone' was optimised out at its entry" 'part*(gone)' "$TMPDIR/gone"
+
+# ---- a function whose rarely executed part lies elsewhere has a list of ranges
+cat >"$TMPDIR/parts.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((cold, noinline)) void bad(int n) { fprintf(stderr, "bad %d\n", n); exit(1); }
+__attribute__((noinline)) int part(int n, int m) { if (__builtin_expect(n < 0, 0)) { bad(n); bad(m); } return printf("n=%d, m=%d\n", n, m); }
+int main(void) { for (int i = 0; i < 5; i++) part(i, -i); return 0; }
+C
+compile gcc "$TMPDIR/parts.c" parts -O2
+nm "$TMPDIR/parts" | grep -q ' part\.cold$' || echo "# this compiler leaves the function in one part"
+record parts --no-sampling --zone-function='part(n, m)' "$TMPDIR/parts"
+holds "of a function in two parts" same "$(sort "$TMPDIR/parts.out")" "$(texts parts)"
 
 # ---- debug information that lies: cyclic types, and damage anywhere; the reader ends, and names what it found
 cat >"$TMPDIR/cycle.py" <<'P'
