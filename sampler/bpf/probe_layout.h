@@ -74,7 +74,7 @@ struct probe_arg {
         __u8 n_hops; /* what follows is a pointer to memory, at these offsets: */
         __s32 hops[PROBE_HOPS_MAX];
         __u32 is_address; /* the last memory is not read: its address is the value */
-        __u32 unused;
+        __u32 text_max;   /* characters of an array; 0 = the text ends with its NUL alone */
 };
 
 #define PROBE_KEYS_MAX 2

@@ -14,6 +14,12 @@
 #define FIRST_FLOATING     17 /* DWARF's number of xmm0 */
 #define LAST_FLOATING      32
 #define N_CORE_REGISTERS   16
+#define OFFSET_MAX         (INT64_C(1) << 30) /* from a register */
+
+/* Languages with codes newer than <dwarf.h> of some libdw. */
+#define LANGUAGE_CPP_17 0x2a
+#define LANGUAGE_CPP_20 0x2b
+#define LANGUAGE_C_17   0x2c
 
 static const char elsewhere[] = "was optimised out at its entry";
 static const char floating[] = "is in a floating-point register, which a probe cannot read";
@@ -75,6 +81,30 @@ static bool is_by_reference(const struct dwarf_entry *type)
                convention == DW_CC_pass_by_reference;
 }
 
+static bool is_c(uint16_t language)
+{
+        switch (language) {
+        case DW_LANG_C:
+        case DW_LANG_C89:
+        case DW_LANG_C99:
+        case DW_LANG_C11:
+        case LANGUAGE_C_17:
+                return true;
+        default:
+                return false;
+        }
+}
+
+/* Through its address, on the stack, or in a way that cannot be told: gcc does not say it of those of C++. */
+static enum passing passing_of_structure(const struct dwarf_entry *type, uint16_t language, int64_t n_bytes)
+{
+        if (is_by_reference(type))
+                return PASSED_INTEGER;
+        if (n_bytes > SMALL_BYTES && (is_c(language) || dwarf_entry_has(type, DWARF_ATTRIBUTE_CONVENTION)))
+                return PASSED_STACK;
+        return PASSED_UNKNOWN;
+}
+
 static enum passing passing_of(struct dwarf_entries *e, const struct dwarf_entry *parameter)
 {
         struct dwarf_entry type = { .tag = 0 };
@@ -87,9 +117,7 @@ static enum passing passing_of(struct dwarf_entries *e, const struct dwarf_entry
             type.tag == DW_TAG_rvalue_reference_type)
                 return PASSED_INTEGER;
         if (is_structure(&type))
-                return is_by_reference(&type)  ? PASSED_INTEGER
-                       : n_bytes > SMALL_BYTES ? PASSED_STACK
-                                               : PASSED_UNKNOWN;
+                return passing_of_structure(&type, parameter->unit->language, n_bytes);
         if (n_bytes < 1 || n_bytes > 8)
                 return PASSED_UNKNOWN;
         if (type.tag == DW_TAG_enumeration_type)
@@ -128,35 +156,48 @@ static int has_hidden(struct dwarf_entries *e, const struct dwarf_entry *functio
                 return 1;
         if (dwarf_entry_number(&type, DWARF_ATTRIBUTE_CONVENTION, &convention))
                 return 0;
-        switch (function->unit->language) {
-        case DW_LANG_C:
-        case DW_LANG_C89:
-        case DW_LANG_C99:
-        case DW_LANG_C11:
-                return 0;
-        default:
-                return -1;
-        }
+        return is_c(function->unit->language) ? 0 : -1;
 }
 
 /* Other languages have conventions of their own. */
 static bool is_c_or_cpp(uint16_t language)
 {
         switch (language) {
-        case DW_LANG_C:
-        case DW_LANG_C89:
-        case DW_LANG_C99:
-        case DW_LANG_C11:
         case DW_LANG_C_plus_plus:
         case DW_LANG_C_plus_plus_03:
         case DW_LANG_C_plus_plus_11:
         case DW_LANG_C_plus_plus_14:
+        case LANGUAGE_CPP_17:
+        case LANGUAGE_CPP_20:
         case DW_LANG_ObjC:
         case DW_LANG_ObjC_plus_plus:
                 return true;
         default:
-                return false;
+                return is_c(language);
         }
+}
+
+/* Has the function the usual registers?  A compiler may change one that only its own code calls. */
+static const char *check_convention(struct dwarf_entries *e, const struct dwarf_entry *function)
+{
+        struct dwarf_entry child = { .tag = 0 };
+        int64_t convention = DW_CC_normal;
+
+        if (!is_c_or_cpp(function->unit->language))
+                return "is in a frame that its function makes later";
+        (void)dwarf_entry_number(function, DWARF_ATTRIBUTE_CONVENTION, &convention);
+        if (convention != DW_CC_normal)
+                return "belongs to a function with a calling convention of its own";
+        while (dwarf_entries_next_child(e, function, &child) == 1) {
+                if (child.tag == DW_TAG_formal_parameter &&
+                    (!dwarf_entry_has(&child, DWARF_ATTRIBUTE_LOCATION) ||
+                     dwarf_entry_has(&child, DWARF_ATTRIBUTE_CONST_VALUE)))
+                        return "belongs to a function without some of its parameters: its register cannot be "
+                               "told";
+                if (child.tag == DW_TAG_lexical_block || child.tag == DW_TAG_inlined_subroutine)
+                        break; /* no parameters follow */
+        }
+        return NULL;
 }
 
 /* Where an argument of class INTEGER is, by the arguments before it. */
@@ -166,14 +207,17 @@ static const char *find_by_convention(struct dwarf_entries *e, const struct dwar
         struct dwarf_entry child = { .tag = 0 };
         int n_integers = has_hidden(e, function), n_floating = 0;
         bool has_structures = false; /* on the stack, before it */
+        const char *why = check_convention(e, function);
 
-        if (!is_c_or_cpp(function->unit->language))
-                return "is in a frame that its function makes later";
+        if (why)
+                return why;
         if (n_integers < 0)
                 return "comes after a structure that is returned: its register cannot be told";
         while (dwarf_entries_next_child(e, function, &child) == 1) {
                 enum passing passing;
 
+                if (child.tag == DW_TAG_GNU_formal_parameter_pack)
+                        return "comes after a pack of parameters: its register cannot be told";
                 if (child.tag != DW_TAG_formal_parameter)
                         continue;
                 passing = passing_of(e, &child);
@@ -265,13 +309,34 @@ static const char *set_register(uint64_t number, struct probe_arg *arg)
         return elsewhere;
 }
 
+/* A register for the whole function: without -fvar-tracking one that may have the argument only later. */
+static const char *set_lasting_register(struct dwarf_entries *e, const struct dwarf_entry *function,
+                                        const struct dwarf_entry *parameter, uint64_t number,
+                                        struct probe_arg *arg)
+{
+        struct probe_arg usual = { .kind = PROBE_ARG_UNKNOWN };
+        const char *why = set_register(number, arg);
+
+        if (why || find_by_convention(e, function, parameter, &usual))
+                return why;
+        return usual.kind == arg->kind && usual.reg == arg->reg
+                       ? NULL
+                       : "is in another register than the calling convention says";
+}
+
 /* In the frame of the caller it is there already, in the function's own not yet. */
 static const char *find_in_frame(struct dwarf_entries *e, const struct dwarf_entry *function,
                                  const struct dwarf_entry *parameter, int64_t offset, struct probe_arg *arg)
 {
         const struct dwarf_entry_value *base = &function->values[DWARF_ATTRIBUTE_FRAME_BASE];
+        struct probe_arg usual = { .kind = PROBE_ARG_UNKNOWN };
 
         if (base->n_bytes == 1 && (uint8_t)base->value.text[0] == DW_OP_call_frame_cfa && offset >= 0) {
+                if (offset > OFFSET_MAX)
+                        return damaged;
+                /* functions of Windows have room there for what is still in registers */
+                if (!find_by_convention(e, function, parameter, &usual) && usual.kind == PROBE_ARG_REGISTER)
+                        return "is in the frame of the caller only later";
                 arg->kind = PROBE_ARG_MEMORY;
                 arg->reg = STACK_POINTER;
                 arg->offset = offset + 8; /* the return address */
@@ -288,6 +353,8 @@ static const char *read_relative(struct dwarf_cursor *c, uint8_t op, struct prob
                 return unknown_form;
         arg->reg = cores[number];
         arg->offset = dwarf_cursor_sleb(c);
+        if (arg->offset > OFFSET_MAX || arg->offset < -OFFSET_MAX)
+                return damaged;
         arg->kind = PROBE_ARG_MEMORY;
         if (c->r.left == 1 && c->r.at[0] == DW_OP_stack_value) {
                 (void)bytes_u8(&c->r);
@@ -352,7 +419,8 @@ static const char *read_expression(struct dwarf_entries *e, const struct dwarf_e
                 return unknown_form;
         op = bytes_u8(&c.r);
         if (op >= DW_OP_reg0 && op <= DW_OP_reg31)
-                why = set_register(op - DW_OP_reg0, arg);
+                why = is_listed ? set_register(op - DW_OP_reg0, arg)
+                                : set_lasting_register(e, function, parameter, op - DW_OP_reg0, arg);
         else if (op == DW_OP_regx)
                 why = set_register(dwarf_cursor_uleb(&c), arg);
         else if (op == DW_OP_fbreg)

@@ -196,7 +196,52 @@ static bool hop(struct walk *w, int64_t offset)
         return true;
 }
 
-/* Returns 1 with the member's place, 0 if there is none of that name; -EBADMSG, -ENOMEM. */
+/* The value is @offset bytes further, in the same memory or register. */
+static bool move(struct walk *w, int64_t offset)
+{
+        struct probe_arg *arg = w->arg;
+
+        w->why = "is in a structure that cannot be taken apart";
+        if (arg->n_hops > 0) {
+                if (offset > OFFSET_MAX - arg->hops[arg->n_hops - 1])
+                        return false;
+                arg->hops[arg->n_hops - 1] += (int32_t)offset;
+        } else if (arg->kind == PROBE_ARG_REGISTER) {
+                if (offset >= 8 - arg->offset / 8)
+                        return false;
+                arg->offset += 8 * offset; /* bits to the right */
+        } else if (arg->kind == PROBE_ARG_MEMORY) {
+                if (offset > OFFSET_MAX - arg->offset)
+                        return false;
+                arg->offset += offset;
+        } else {
+                return false;
+        }
+        w->why = NULL;
+        return true;
+}
+
+/* Where in its structure a member or a base class is: -1 if only the program knows it (virtual bases). */
+static int64_t member_offset(const struct dwarf_entry *member)
+{
+        const struct dwarf_entry_value *v = &member->values[DWARF_ATTRIBUTE_MEMBER_LOCATION];
+        struct dwarf_cursor c = { .r = byte_reader_of(v->value.text, v->n_bytes) };
+        int64_t offset = 0;
+
+        if (v->value.form == 0) /* of a union */
+                return 0;
+        if (!dwarf_entry_number(member, DWARF_ATTRIBUTE_MEMBER_LOCATION, &offset)) {
+                /* DWARF 2 */
+                if (v->n_bytes == 0 || bytes_u8(&c.r) != DW_OP_plus_uconst)
+                        return -1;
+                offset = (int64_t)dwarf_cursor_uleb(&c);
+                if (!bytes_all_used(&c.r))
+                        return -1;
+        }
+        return offset < 0 || offset > OFFSET_MAX ? -1 : offset;
+}
+
+/* Returns 1 with the member's place, or one of -1; 0 if there is none of that name; -EBADMSG, -ENOMEM. */
 /* NOLINTNEXTLINE(misc-no-recursion): at most MEMBER_DEPTH */
 static int find_member(struct dwarf_entries *e, const struct dwarf_entry *structure, const char *name,
                        unsigned depth, int64_t *ret_offset, struct dwarf_entry *ret_member)
@@ -206,12 +251,11 @@ static int find_member(struct dwarf_entries *e, const struct dwarf_entry *struct
 
         while ((r = dwarf_entries_next_child(e, structure, &child)) == 1) {
                 const char *said = child.tag == DW_TAG_member ? dwarf_entries_name(e, &child) : NULL;
-                int64_t offset = 0, below = 0;
+                int64_t offset = member_offset(&child), below = 0;
 
-                if (child.tag != DW_TAG_member && child.tag != DW_TAG_inheritance)
-                        continue;
-                if (dwarf_entry_has(&child, DWARF_ATTRIBUTE_MEMBER_LOCATION) &&
-                    !dwarf_entry_number(&child, DWARF_ATTRIBUTE_MEMBER_LOCATION, &offset))
+                /* a declaration is a static member, which is in no structure */
+                if ((child.tag != DW_TAG_member && child.tag != DW_TAG_inheritance) ||
+                    dwarf_entry_has(&child, DWARF_ATTRIBUTE_DECLARATION))
                         continue;
                 if (said && strcmp(said, name) == 0) {
                         *ret_offset = offset;
@@ -222,7 +266,7 @@ static int find_member(struct dwarf_entries *e, const struct dwarf_entry *struct
                         continue;
                 r = find_member(e, &inner, name, depth - 1, &below, ret_member);
                 if (r == 1)
-                        *ret_offset = offset + below;
+                        *ret_offset = offset < 0 || below < 0 ? -1 : offset + below;
                 if (r != 0)
                         return r;
         }
@@ -254,25 +298,13 @@ static bool enter_member(struct walk *w, const char *name)
                 return false;
         }
         r = find_member(&w->a->entries, &w->type, name, MEMBER_DEPTH, &offset, &member);
-        if (r != 1 || offset < 0 || offset > OFFSET_MAX) {
+        if (r != 1)
                 w->why = r == 0 ? "has no member of this name" : "has a type that cannot be read";
-                return false;
-        }
-        if (dwarf_entry_has(&member, DWARF_ATTRIBUTE_BIT_SIZE)) {
+        else if (offset < 0)
+                w->why = "has no fixed place, like all members of virtual bases";
+        else if (dwarf_entry_has(&member, DWARF_ATTRIBUTE_BIT_SIZE))
                 w->why = "is a bit field";
-                return false;
-        }
-        if (is_behind) {
-                if (!hop(w, offset))
-                        return false;
-        } else if (w->arg->n_hops > 0) {
-                w->arg->hops[w->arg->n_hops - 1] += (int32_t)offset;
-        } else if (w->arg->kind == PROBE_ARG_REGISTER) {
-                w->arg->offset += 8 * offset; /* bits to the right */
-        } else {
-                w->arg->offset += offset;
-        }
-        return enter_type(w, &member);
+        return !w->why && (is_behind ? hop(w, offset) : move(w, offset)) && enter_type(w, &member);
 }
 
 /* A pointer to, or an array of, what C calls char. */
@@ -311,6 +343,37 @@ static enum probe_style style_of(struct dwarf_entries *e, const struct dwarf_ent
         default:
                 return PROBE_STYLE_GUESSED;
         }
+}
+
+/* The characters of an array, in all its dimensions; 0 = not known, or more than are read. */
+static uint32_t count_characters(struct dwarf_entries *e, const struct dwarf_entry *array)
+{
+        struct dwarf_entry child = { .tag = 0 };
+        int64_t all = 1;
+
+        while (dwarf_entries_next_child(e, array, &child) == 1) {
+                int64_t n = 0;
+
+                if (child.tag != DW_TAG_subrange_type)
+                        continue;
+                if (dwarf_entry_number(&child, DWARF_ATTRIBUTE_UPPER_BOUND, &n))
+                        n = n < PROBE_TEXT_BYTES ? n + 1 : 0;
+                else
+                        (void)dwarf_entry_number(&child, DWARF_ATTRIBUTE_N_ELEMENTS, &n);
+                if (n <= 0 || n >= PROBE_TEXT_BYTES || all * n >= PROBE_TEXT_BYTES)
+                        return 0;
+                all *= n;
+        }
+        return all > 1 ? (uint32_t)all : 0; /* one stands for any number */
+}
+
+/* Is a number of the enumeration's type negative if its first bit is 1? */
+static bool is_of_signed(struct dwarf_entries *e, const struct dwarf_entry *enumeration)
+{
+        struct dwarf_entry type = { .tag = 0 };
+
+        return entry_place_type(e, enumeration, &type) == 1 && type.tag == DW_TAG_base_type &&
+               style_of(e, &type) == PROBE_STYLE_SIGNED;
 }
 
 /* Adds the names of an enumeration's numbers.  Returns whether one of them is negative. */
@@ -359,7 +422,8 @@ static void finish(struct walk *w, struct byte_buffer *enumerators)
                 break;
         case DW_TAG_enumeration_type:
                 arg->style = PROBE_STYLE_ENUM;
-                arg->is_signed = add_enumerators(e, &w->type, enumerators);
+                arg->is_signed = is_of_signed(e, &w->type);
+                arg->is_signed |= add_enumerators(e, &w->type, enumerators);
                 break;
         case DW_TAG_pointer_type:
                 arg->style = is_char(e, &w->type) ? PROBE_STYLE_TEXT : PROBE_STYLE_HEX;
@@ -373,6 +437,7 @@ static void finish(struct walk *w, struct byte_buffer *enumerators)
         case DW_TAG_array_type:
                 if (is_char(e, &w->type) && (arg->n_hops > 0 || arg->kind == PROBE_ARG_MEMORY)) {
                         arg->style = PROBE_STYLE_TEXT;
+                        arg->text_max = count_characters(e, &w->type);
                         arg->is_address = arg->n_hops > 0;
                         arg->kind = arg->n_hops > 0 ? arg->kind : PROBE_ARG_SUM;
                         n_bytes = 8;
@@ -385,7 +450,7 @@ static void finish(struct walk *w, struct byte_buffer *enumerators)
                                                 : "has a type that is not shown";
                 return;
         }
-        if (arg->style == PROBE_STYLE_GUESSED ||
+        if (arg->style == PROBE_STYLE_GUESSED || (arg->style == PROBE_STYLE_FLOATING && n_bytes < 4) ||
             (n_bytes != 1 && n_bytes != 2 && n_bytes != 4 && n_bytes != 8))
                 w->why = "has a type that is not shown";
         arg->size = (uint8_t)n_bytes;

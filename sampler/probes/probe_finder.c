@@ -268,9 +268,9 @@ static void add_argument(struct finder *f, const char *words, const struct probe
 {
         byte_buffer_add_format(&f->points, "A\t");
         add_text(&f->points, words);
-        byte_buffer_add_format(&f->points, "\t%d %d %" PRId64 " %d %d %d %d %d %d %d\t", a->kind, a->reg,
-                               (int64_t)a->offset, a->size, a->is_signed, a->style, a->n_hops, a->hops[0],
-                               a->hops[1], (int)a->is_address);
+        byte_buffer_add_format(&f->points, "\t%d %d %" PRId64 " %d %d %d %d %d %d %d %" PRIu32 "\t", a->kind,
+                               a->reg, (int64_t)a->offset, a->size, a->is_signed, a->style, a->n_hops,
+                               a->hops[0], a->hops[1], (int)a->is_address, a->text_max);
         byte_buffer_add_u8(enumerators, '\0');
         add_text(&f->points,
                  enumerators->failed || enumerators->data[0] == '\0' ? "-" : (const char *)enumerators->data);

@@ -16,7 +16,7 @@
 
 #define ANSWER_BYTES_MAX  (UINT32_C(1) << 26)
 #define FIELDS_MAX        6
-#define PROBE_ARG_NUMBERS 10 /* of a struct probe_arg in an answer */
+#define PROBE_ARG_NUMBERS 11 /* of a struct probe_arg in an answer */
 
 /* Splits a line at its tabs.  Returns how many fields it has. */
 static size_t split(char *line, char *fields[FIELDS_MAX])
@@ -82,7 +82,8 @@ static bool take_numbers(char *at, struct probe_arg *ret_arg)
                                        .style = (uint8_t)n[5],
                                        .n_hops = (uint8_t)n[6],
                                        .hops = { (int32_t)n[7], (int32_t)n[8] },
-                                       .is_address = n[9] != 0 };
+                                       .is_address = n[9] != 0,
+                                       .text_max = (uint32_t)n[10] };
         return n[0] >= PROBE_ARG_CONSTANT && n[0] <= PROBE_ARG_SUM && n[1] >= 0 &&
                n[1] < 1 << PROBE_REGISTER_BITS && (n[3] == 1 || n[3] == 2 || n[3] == 4 || n[3] == 8) &&
                n[5] >= 0 && n[5] <= PROBE_STYLE_TEXT && n[6] >= 0 && n[6] <= PROBE_HOPS_MAX && *at == '\0';
@@ -105,6 +106,7 @@ static int add_argument(struct probe_plan *plan, char *fields[FIELDS_MAX])
         f->has_arguments = true;
         f->styles[i] = plan->pending->args[i].style;
         f->sizes[i] = plan->pending->args[i].size;
+        f->text_max[i] = plan->pending->args[i].text_max;
         f->fields[i] = strdup(fields[1]);
         f->enumerators[i] = strcmp(fields[3], "-") == 0 ? NULL : strdup(fields[3]);
         plan->n_pending++;

@@ -50,6 +50,7 @@ struct probe_function {
         bool has_arguments;                   /* a function's, by its debug information: */
         uint8_t styles[PROBE_PLAN_FIELDS];    /* enum probe_style */
         uint8_t sizes[PROBE_PLAN_FIELDS];     /* bytes */
+        uint32_t text_max[PROBE_PLAN_FIELDS]; /* characters of an array; 0 = up to a NUL */
         char *enumerators[PROBE_PLAN_FIELDS]; /* heap: "1 RED,2 GREEN"; NULL = none */
         char *parameters; /* heap: "int n, char *name"; NULL = not known, or not asked for */
         char *name;       /* heap: for people */

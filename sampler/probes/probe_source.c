@@ -405,15 +405,18 @@ static void put_enumerator(struct byte_buffer *to, const char *names, int64_t va
         byte_buffer_add_format(to, "%" PRId64, value);
 }
 
-/* Text of the program's: bytes that are no text become dots. */
-static void put_text(struct byte_buffer *to, const char *bytes, int32_t n_bytes)
+/* Text of the program's: bytes that are no text become dots.  @max: of an array; 0 = up to its NUL. */
+static void put_text(struct byte_buffer *to, const char *bytes, int32_t n_bytes, uint32_t max)
 {
         if (n_bytes == PROBE_TEXT_NONE)
                 byte_buffer_add_format(to, "(null)");
         else if (n_bytes <= 0 || n_bytes > PROBE_TEXT_BYTES)
                 byte_buffer_add_format(to, "(unreadable)");
-        for (int32_t i = 0; n_bytes <= PROBE_TEXT_BYTES && i < n_bytes - 1; i++)
+        for (int32_t i = 0; n_bytes <= PROBE_TEXT_BYTES && i < n_bytes - 1; i++) {
+                if (max > 0 && (uint32_t)i == max)
+                        break;
                 byte_buffer_add_u8(to, (unsigned char)bytes[i] < ' ' ? '.' : (uint8_t)bytes[i]);
+        }
 }
 
 /* A floating-point number has the bits of `value`, as many as it has bytes. */
@@ -435,7 +438,7 @@ static void put_argument(struct probe_source *s, const struct probe_function *f,
         uint64_t value = from->values[i];
 
         if (f->styles[i] == PROBE_STYLE_TEXT) {
-                put_text(&s->text, from->texts[i], from->text_bytes[i]);
+                put_text(&s->text, from->texts[i], from->text_bytes[i], f->text_max[i]);
                 return;
         }
         if (from->text_bytes[i] == PROBE_TEXT_UNKNOWN) {

@@ -49,6 +49,10 @@ static enum dwarf_attribute attribute_of(uint64_t name)
                 return DWARF_ATTRIBUTE_LOCLISTS_BASE;
         case DW_AT_ranges:
                 return DWARF_ATTRIBUTE_RANGES;
+        case DW_AT_upper_bound:
+                return DWARF_ATTRIBUTE_UPPER_BOUND;
+        case DW_AT_count:
+                return DWARF_ATTRIBUTE_N_ELEMENTS;
         default:
                 return DWARF_ATTRIBUTE_COUNT;
         }

@@ -4,7 +4,7 @@
 # was compiled; what cannot be read is refused with the reason
 set -eu
 . tests/tap.sh
-plan 29
+plan 36
 need jq gcc g++ objcopy python3
 need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: functions are probed on x86-64"
@@ -197,8 +197,61 @@ int main(void) { for (int i = 0; i < 5; i++) part(i, -i); return 0; }
 C
 compile gcc "$TMPDIR/parts.c" parts -O2
 nm "$TMPDIR/parts" | grep -q ' part\.cold$' || echo "# this compiler leaves the function in one part"
-record parts --no-sampling --zone-function='part(n, m)' "$TMPDIR/parts"
+record parts --no-sampling --zone-function='part(n, m)' "$TMPDIR/parts" || cat "$TMPDIR/parts.err"
 holds "of a function in two parts" same "$(sort "$TMPDIR/parts.out")" "$(texts parts)"
+
+# ---- what debug information says of later, or does not say: refused, or what the program has, but nothing else
+cat >"$TMPDIR/later.c" <<'C'
+#include <stdio.h>
+volatile int sink;
+__attribute__((noinline)) int moves(int a, int b, int c) { for (int i = 0; i < 2; i++) { sink++; b += sink - sink; } return printf("a=%d, b=%d, c=%d\n", a, b, c); }
+__attribute__((noinline, ms_abi)) int windows(int d, int e) { sink += *(volatile int *)&d; return printf("d=%d, e=%d\n", d, e); }
+struct record { char tag[4], next[4], two[2][3]; };
+__attribute__((noinline)) int tags(struct record *p) { return printf("p->tag=%.4s, p->next=%s, p->two=%.6s\n", p->tag, p->next, p->two[0]); }
+struct record r = { { 'a', 'b', 'c', 'd' }, "xyz", { { '1', '2', '3' }, { '4', '5', '6' } } };
+int main(void) { for (int i = 0; i < 5; i++) { tags(&r); moves(i, i + 10, i + 20); windows(i, -i); } return 0; }
+C
+cat >"$TMPDIR/later.cpp" <<'C'
+#include <cstdio>
+struct owner { long a[4]; owner(long n) : a{ n } {} owner(const owner &o) : a{ o.a[0] } {} ~owner() { a[0] = 0; } };
+enum class sign : int { zero, one };
+struct holder { static int shared; int own; sign s; };
+int holder::shared = 77;
+template <class... T> __attribute__((noinline)) int pack(T... words, int last) { return printf("last=%d\n", last) + (0 + ... + words); }
+__attribute__((noinline)) int after(owner o, int n, sign s) { return printf("n=%d, s=%d\n", n, (int)s) + (int)o.a[0]; }
+__attribute__((noinline)) int shares(holder *p) { return printf("p->shared=%d\n", p->shared); }
+__attribute__((noinline)) int signs(holder *p, sign s) { return printf("p->s=%d, s=%d\n", (int)p->s, (int)s); }
+int main() { holder h{ 5, (sign)-3 }; for (int i = 0; i < 5; i++) { pack<int, int>(i, i + 1, i + 50); after(owner(9), i, (sign)-1); shares(&h); signs(&h, (sign)(-i - 1)); } }
+C
+honest() { # program, pattern, words of its lines
+        if "$HYPROF" record -q -o "$TMPDIR/honest.hyp" --no-sampling --zone-function="$2" "$TMPDIR/$1" >"$TMPDIR/honest.out" 2>"$TMPDIR/honest.err"; then
+                same "$(grep "^$3" "$TMPDIR/honest.out" | sort)" "$(texts honest)"
+        else
+                grep -q "argument '" "$TMPDIR/honest.err"
+        fi
+}
+all_honest() { # program, patterns and words
+        local program=$1
+        shift
+        while [ $# -gt 0 ]; do honest "$program" "$1" "$2" || return 1; shift 2; done
+}
+compile gcc "$TMPDIR/later.c" later_O2 -O2 -fno-var-tracking
+compile gcc "$TMPDIR/later.c" later_O0 -O0
+holds "registers of later" all_honest later_O2 'moves(a,b,c)' a= 'windows(d,e)' d=
+holds "another calling convention" all_honest later_O0 'moves(a,b,c)' a= 'windows(d,e)' d=
+exact() { honest "$@" && [ -s "$TMPDIR/honest.out" ]; } # not refused
+holds "arrays of characters end where they end" exact later_O0 'tags(p->tag, p->next, p->two)' p-
+cpp_honest=('*pack<*(last)' last= 'after(n,s)' n= 'shares(p->shared)' 'p->shared=')
+compile g++ "$TMPDIR/later.cpp" later_cpp_O0 -O0 -std=c++17
+holds "after structures and packs of C++" all_honest later_cpp_O0 "${cpp_honest[@]}"
+holds "negative numbers of an enumeration without names for them" exact later_cpp_O0 'signs(p->s,s)' 'p->s='
+if command -v clang++ >/dev/null && compile clang++ "$TMPDIR/later.cpp" later_clang -O0 -std=c++17; then
+        holds "static members, by clang" all_honest later_clang "${cpp_honest[@]}"
+else
+        skips "static members, by clang" "tool: no clang++ that can do this"
+fi
+compile gcc "$TMPDIR/later.c" later_dwarf_2 -O0 -gdwarf-2
+holds "members, by DWARF 2" exact later_dwarf_2 'tags(p->tag, p->next, p->two)' p-
 
 # ---- debug information that lies: cyclic types, and damage anywhere; the reader ends, and names what it found
 cat >"$TMPDIR/cycle.py" <<'P'
