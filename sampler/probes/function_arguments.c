@@ -111,6 +111,14 @@ static bool may_have(struct function_arguments *a, const struct dwarf_unit *unit
         return !says && unit->type != DW_UT_partial;
 }
 
+bool function_arguments_are_split(struct function_arguments *a, uint64_t svma)
+{
+        for (size_t i = 0; i < a->units.n_units; i++)
+                if (a->units.units[i].dwo_name && may_have(a, &a->units.units[i], svma - a->bias))
+                        return true;
+        return false;
+}
+
 static const struct described_function *find_read(const struct function_arguments *a, uint64_t svma)
 {
         for (size_t i = 0; i < a->n_functions; i++)
@@ -534,8 +542,7 @@ int function_arguments_resolve(struct function_arguments *a, const struct dwarf_
         if (!next_name(&rest, name))
                 return error_set(err, -ENOENT, "'%s' is no argument: try NAME or NAME->MEMBER", words);
         if (function->unit->dwo_name)
-                return error_set(err, -ENOENT,
-                                 "its arguments are described in a .dwo file, which is not read");
+                return error_set(err, -ENOENT, FUNCTION_ARGUMENTS_SPLIT);
         if (find_parameter(&a->entries, function, name, &parameter) != 1)
                 return refuse_name(&a->entries, function, name, err);
         w.why = entry_place_find(&a->entries, function, &parameter, ret_arg);
@@ -560,15 +567,26 @@ static bool ends_with_star(const struct byte_buffer *out)
                (out->data[out->used_bytes - 1] == '*' || out->data[out->used_bytes - 1] == '&');
 }
 
+/* Is it a pointer that is const itself?  Nothing is said of what it points to. */
+static bool is_of_pointer(struct dwarf_entries *e, const struct dwarf_entry *type)
+{
+        struct dwarf_entry target = { .tag = 0 };
+
+        return dwarf_entries_follow(e, type, DWARF_ATTRIBUTE_TYPE, &target) == 1 &&
+               (target.tag == DW_TAG_pointer_type || target.tag == DW_TAG_restrict_type ||
+                target.tag == DW_TAG_const_type);
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): at most TYPE_DEPTH */
 static void add_type(struct dwarf_entries *e, const struct dwarf_entry *of, unsigned depth,
                      struct byte_buffer *out)
 {
         struct dwarf_entry type = { .tag = 0 };
         const char *name;
+        int r = depth == 0 ? 0 : dwarf_entries_follow(e, of, DWARF_ATTRIBUTE_TYPE, &type);
 
-        if (depth == 0 || dwarf_entries_follow(e, of, DWARF_ATTRIBUTE_TYPE, &type) != 1) {
-                byte_buffer_add_format(out, depth == 0 ? "..." : "void");
+        if (r != 1) {
+                byte_buffer_add_format(out, depth == 0 ? "..." : r == 0 ? "void" : "(unknown)");
                 return;
         }
         name = dwarf_entries_name(e, &type);
@@ -586,11 +604,12 @@ static void add_type(struct dwarf_entries *e, const struct dwarf_entry *of, unsi
                 byte_buffer_add_format(out, " &&");
                 return;
         case DW_TAG_const_type:
-                byte_buffer_add_format(out, "const ");
+                byte_buffer_add_format(out, is_of_pointer(e, &type) ? "" : "const ");
                 add_type(e, &type, depth - 1, out);
                 return;
         case DW_TAG_volatile_type:
         case DW_TAG_restrict_type:
+        case DW_TAG_atomic_type:
                 add_type(e, &type, depth - 1, out);
                 return;
         default:

@@ -52,6 +52,11 @@ static inline bool function_arguments_exist(const struct function_arguments *a)
  */
 int function_arguments_find(struct function_arguments *a, uint64_t svma, struct dwarf_entry *ret_function);
 
+#define FUNCTION_ARGUMENTS_SPLIT "its arguments are described in a .dwo file, which is not read"
+
+/* May the function there be described in another file (-gsplit-dwarf)? */
+bool function_arguments_are_split(struct function_arguments *a, uint64_t svma);
+
 /*
  * function_arguments_resolve() - where an argument is, and how to show it
  * @words:            "n", "p->size", "p->next->size"

@@ -30,6 +30,7 @@
 #define COLD_SUFFIX        ".cold" /* of the symbol of the part of a function that rarely runs */
 #define NOTRACK_PREFIX     0x3e    /* of an indirect jump: one of a switch statement */
 #define REFUSALS_MAX       4       /* functions without a wanted argument that are named */
+#define SHOWN_LENGTH       80      /* of their names: the reason comes after them */
 #define NAME_LENGTH        128     /* of a static probe and of its provider */
 
 struct finder {
@@ -286,7 +287,10 @@ static bool find_arguments(struct finder *f, uint64_t svma, const char *shown)
         int r = 0;
 
         if (f->n_words > 0 && function_arguments_find(&f->arguments, svma, &function) != 1)
-                r = error_set(&err, -ENOENT, "no debug information describes it");
+                r = error_set(&err, -ENOENT, "%s",
+                              function_arguments_are_split(&f->arguments, svma)
+                                      ? FUNCTION_ARGUMENTS_SPLIT
+                                      : "no debug information describes it");
         for (size_t i = 0; r == 0 && i < f->n_words; i++) {
                 struct probe_arg arg;
 
@@ -300,7 +304,8 @@ static bool find_arguments(struct finder *f, uint64_t svma, const char *shown)
         if (r == 0)
                 return true;
         if (f->n_refused++ < REFUSALS_MAX)
-                byte_buffer_add_format(&f->refusals, "%s%s: %s", f->n_refused > 1 ? "; " : "", shown,
+                byte_buffer_add_format(&f->refusals, "%s%.*s%s: %s", f->n_refused > 1 ? "; " : "",
+                                       SHOWN_LENGTH, shown, strlen(shown) > SHOWN_LENGTH ? "..." : "",
                                        err.text);
         return false;
 }

@@ -4,7 +4,7 @@
 # was compiled; what cannot be read is refused with the reason
 set -eu
 . tests/tap.sh
-plan 36
+plan 39
 need jq gcc g++ objcopy python3
 need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: functions are probed on x86-64"
@@ -252,6 +252,17 @@ else
 fi
 compile gcc "$TMPDIR/later.c" later_dwarf_2 -O0 -gdwarf-2
 holds "members, by DWARF 2" exact later_dwarf_2 'tags(p->tag, p->next, p->two)' p-
+
+# ---- what is not read is not said to be absent
+compile gcc "$TMPDIR/gone.c" split -O0 -gsplit-dwarf -dumpdir "$TMPDIR/"
+holds "in a .dwo file" refused "part: its arguments are described in a .dwo file, which is not read" 'part(kept)' "$TMPDIR/split"
+printf 'struct s { int n; };\nint part(struct s *p) { return p->n; }\nint main(void) { return 0; }\n' >"$TMPDIR/types.c"
+compile gcc "$TMPDIR/types.c" types -O0 -fdebug-types-section
+parameters() { # pattern, program
+        "$HYPROF" list --json --functions "$1" "$TMPDIR/$2" | jq -r '.functions.rows[].parameters'
+}
+holds "a type elsewhere is not void" same '(unknown) *p' "$(parameters part types)"
+holds "a pointer that is const itself points to what is not" same 'query *this, const char *word' "$(parameters 'db::query::run(char const\*)' cpp_O0)"
 
 # ---- debug information that lies: cyclic types, and damage anywhere; the reader ends, and names what it found
 cat >"$TMPDIR/cycle.py" <<'P'
