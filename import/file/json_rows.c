@@ -155,6 +155,7 @@ static int take_word(struct json_rows *rows, struct text_view *ret_text, struct 
                         return r;
                 if (r == 0) {
                         rows->at = rows->window.n_bytes;
+                        rows->is_cut = true;
                         return 2;
                 }
         }

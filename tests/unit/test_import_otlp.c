@@ -134,6 +134,7 @@ START_LOOP_TEST(a_long_word_is_one_malformed_row, 0, 2)
         ck_assert_uint_eq(rows.n_malformed, 1);
         ck_assert_uint_eq(rows.first_malformed_at, 2);
         ck_assert_str_eq(rows.first_malformed_why, "a word longer than 256 KiB");
+        ck_assert_int_eq(rows.is_cut, _i == 1);
         ck_assert_uint_eq(rows.n_left_out, 1); /* the name of the service */
         ck_assert_uint_eq(rows.n_rows, rows.n_spans + 1);
         byte_buffer_deinit(&text);
