@@ -242,6 +242,21 @@ class Page {
                 await this.mouse('mouseMoved', x, y);
         }
 
+        /** Moves to a place, and again where it is elsewhere by then: a line that came above it moves it away from the pointer. */
+        async moveTo(findPlace) {
+                const frames = 'new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); ' +
+                        'setTimeout(done, 200); })';
+                for (;;) {
+                        const { x, y } = await findPlace();
+                        await this.move(x, y);
+                        await this.value(frames);
+                        const after = await findPlace();
+                        if (after.x === x && after.y === y) {
+                                return { x, y };
+                        }
+                }
+        }
+
         async clickAt(x, y, { modifiers = 0, clickCount = 1 } = {}) {
                 await this.move(x, y);
                 await this.mouse('mousePressed', x, y, { button: 'left', buttons: 1, clickCount, modifiers });

@@ -158,12 +158,11 @@ test('the legend has the shares of the view, and the tooltip those of the place,
                         assert.ok(words.includes(wanted), `${wanted}: ${words.join('; ')}`);
                 assert.ok(words.some((one) => /record --idle tells them/.test(one)), words.join('; '));
                 assert.ok(!words.some((one) => /another kind/.test(one)), words.join('; '));
-                const place = await page.value(`(() => {
+                await page.moveTo(() => page.value(`(() => {
                         const box = ${timeline}.canvas.getBoundingClientRect();
                         const lane = ${row}.lanes[0];
                         return { x: box.left + box.width * 0.6, y: box.top + pageModules['timeline_paint.js'].AXIS_PX + lane.y + 9 };
-                })()`);
-                await page.move(place.x, place.y);
+                })()`));
                 await page.untilText('.timeline-tip', /60\.0% of the CPUs: unknown/);
                 const tip = await page.text('.timeline-tip');
                 assert.match(tip, new RegExp('^0 of 2 CPUs ran[^]*60\\.0% of the CPUs: unknown\n20\\.0% of the CPUs: lock\n' +

@@ -52,8 +52,7 @@ test('the tip of a frame has its picture', async () => {
         const { id } = await page.value(placeOf((begin + end) / 2));
         await page.until(`hyprofViewer.model.progress === 1 && ${timeline}.fit.room > 0 && !${timeline}.isDrawAsked &&
                 ${timeline}.cache.has(${id}, ${timeline}.from, ${timeline}.to, ${timeline}.frame().bucketLog2)`, 'its lane');
-        const { x, y } = await page.value(placeOf((begin + end) / 2));
-        await page.move(x, y);
+        await page.moveTo(() => page.value(placeOf((begin + end) / 2)));
         await page.until('document.querySelector(".timeline-tip canvas.frame-picture")', 'the picture');
         const [width, height, ...pixel] = await page.value(`(() => {
                 const canvas = document.querySelector('.timeline-tip canvas.frame-picture');

@@ -157,8 +157,7 @@ test('the wheel zooms about the pointer, a drag moves, and the address follows',
 
 test('hovering says name, duration, thread and source place; a fold says how many and the longest', async () => {
         await withTimeline(aroundLate, {}, async (page) => {
-                const at = await placeOf(page, 'main', 'zones', 0, lateBegin + 2e7);
-                await page.move(at.x, at.y);
+                const at = await page.moveTo(() => placeOf(page, 'main', 'zones', 0, lateBegin + 2e7));
                 await page.untilText('.timeline-tip', /Frame: 47\.8 ms/);
                 const words = await page.text('.timeline-tip');
                 assert.match(words, /self 3\.00 us/);
@@ -166,8 +165,7 @@ test('hovering says name, duration, thread and source place; a fold says how man
                 assert.match(words, /src\/game\.c:10/);
         });
         await withTimeline(fake, {}, async (page) => {
-                const at = await placeOf(page, 'worker 1', 'zones', 1, 1e9);
-                await page.move(at.x, at.y);
+                const at = await page.moveTo(() => placeOf(page, 'worker 1', 'zones', 1, 1e9));
                 await page.untilText('.timeline-tip', /zones within|: \d/);
                 const folds = await page.value(`(() => {
                         const { wordsOfHit } = pageModules['timeline_words.js'];
@@ -286,8 +284,7 @@ test('by keyboard alone: to a zone, its panel, zoom, and what is under the curso
 testInChromium('at 200 % zoom the timeline keeps a canvas that shows rows, and hovering hits what is drawn', async () => {
         await withTimeline(aroundLate, { width: 1400, height: 1200, scale: 2 }, async (page) => {
                 assert.ok(await page.value(timeline + '.canvas.clientHeight >= 150'), 'the canvas is too low');
-                const at = await placeOf(page, 'main', 'zones', 0, lateBegin + 2e7);
-                await page.move(at.x, at.y);
+                const at = await page.moveTo(() => placeOf(page, 'main', 'zones', 0, lateBegin + 2e7));
                 await page.untilText('.timeline-tip', /Frame: 47\.8 ms/);
         });
 });

@@ -124,9 +124,7 @@ async function hover(page, title, kind, ns) {
         const { id } = await page.value(at);
         await page.until(`${timeline}.cache.covering(${id}, ${timeline}.from, ${timeline}.to)`, 'its lane');
         await page.until(settled, 'the rows');
-        const { x, y } = await page.value(at);
-        await page.move(x, y);
-        return { x, y };
+        return page.moveTo(() => page.value(at));
 }
 
 /** Nothing is on its way to the picture. */
