@@ -257,15 +257,19 @@ class Page {
                 }
         }
 
-        async clickAt(x, y, { modifiers = 0, clickCount = 1 } = {}) {
+        async clickAt(x, y, options) {
                 await this.move(x, y);
+                await this.pressAt(x, y, options);
+        }
+
+        async pressAt(x, y, { modifiers = 0, clickCount = 1 } = {}) {
                 await this.mouse('mousePressed', x, y, { button: 'left', buttons: 1, clickCount, modifiers });
                 await this.mouse('mouseReleased', x, y, { button: 'left', clickCount, modifiers });
         }
 
         async click(selector, text) {
-                const { x, y } = await this.place(selector, text);
-                await this.clickAt(x, y);
+                const { x, y } = await this.moveTo(() => this.place(selector, text));
+                await this.pressAt(x, y);
         }
 
         async drag(from, to, { modifiers = 0, steps = 5 } = {}) {

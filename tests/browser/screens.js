@@ -377,14 +377,8 @@ async function followHog(page) {
         const owners = '.panel [aria-label="Who had the CPU while it was ready to run"]';
 
         await page.until(`/hog/.test(document.querySelector(${JSON.stringify(owners)})?.innerText)`, 'the hog');
-        const left = `!/hog/.test(document.querySelector(${JSON.stringify(owners)})?.innerText)`;
-        /* The table is made anew as answers come: a click between is none. */
-        for (let i = 0; i < 50 && !await page.value(left); i++) {
-                await page.value(`[...document.querySelectorAll(${JSON.stringify(owners + ' td')})]
-                        .find((one) => one.innerText.trim() === 'hog')?.click()`);
-                await page.value('new Promise((done) => setTimeout(done, 200))');
-        }
-        await page.until(left, 'what the hog did');
+        await page.click(owners + ' td', 'hog');
+        await page.until('/^running on CPU/.test(document.querySelector(".panel h2").innerText)', 'what the hog did');
 }
 
 test('timeline: who had the CPU while a thread was preempted, as a table; a click goes there', async () => {
