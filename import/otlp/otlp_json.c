@@ -165,7 +165,7 @@ static void put_number(struct byte_buffer *b, struct text_view number)
         json_put_number(b, number.n_bytes < OTLP_TEXT_BYTES_MAX ? number : (struct text_view){ "", 0 });
 }
 
-/* A number, in quotes or not; one that is no integer of 64 bits as it is, if it is a number of JSON. */
+/* Adds a number, with or without quotes.  A number that does not fit 64 bits is copied as it is written. */
 static void put_integer(struct byte_buffer *b, struct json_value value)
 {
         struct text_view text = value.text;

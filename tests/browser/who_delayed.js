@@ -219,7 +219,7 @@ test('the address has the path: back leaves it, and forward shows it again; anot
         await withPage(around, async (page) => {
                 await showPath(page);
                 await page.until('/path=z1/.test(location.hash) && location.hash.includes("at=' + lateBegin + '")');
-                await page.until(timeline + '.stateTimer === 0', 'its view in the address'); // which is no step of its own
+                await page.until(timeline + '.stateTimer === 0', 'its view in the address'); // without a step of its own
                 await page.value('history.back()');
                 await page.until('!' + timeline + '.path.isShown()', 'no path after a step back');
                 await page.value('history.forward()');

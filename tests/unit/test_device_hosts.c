@@ -258,7 +258,7 @@ static void say_flow(const char *space, uint64_t key, uint64_t time_ns)
         trace_builder_event(&f.b, time_ns + 10, TRACE_OP_ZONE_END);
 }
 
-/* A flow from thread to thread is no key of work that is missing; one to a device is a key like others. */
+/* A flow between threads is not counted as missing device work; a flow to a device is. */
 START_TEST(test_flows)
 {
         const struct span work = { DEVICE_FIRST, 5000, 10, SPACE_A, 5, 0 };

@@ -150,7 +150,7 @@ static void check_saved(struct timeline_index *t, const struct timeline_wanted *
         timeline_index_deinit(&saved);
 }
 
-/* A number that is none of a name: that kind is counted by its pages, here and in a saved index. */
+/* An item whose number has no name: its kind is counted page by page, also in a saved index. */
 START_TEST(numbers_of_no_name_are_not_counted_ahead)
 {
         const struct timeline_track_key key = { .kind = TIMELINE_TRACK_THREAD, .owner = 1 };
