@@ -4,7 +4,7 @@
 # shellcheck disable=SC2016,SC2329 # the shell within expands it; holds calls the functions
 set -eu
 . tests/tap.sh
-plan 43
+plan 44
 need jq unshare setpriv
 need_sampling
 
@@ -110,3 +110,5 @@ holds "without /sys: a program is recorded" ends_with 0 without sys "$HYPROF" re
 cp "$TMPDIR/out" "$TMPDIR/sys.out" && cp "$TMPDIR/err" "$TMPDIR/sys.err"
 holds "without /sys: whole, in one line" whole sys ""
 holds "without /sys: BPF's absence has its reason" same 1 "$("$HYPROF" report "$TMPDIR/sys.hyp" | tr -s '\n ' ' ' | grep -cF "BPF: /sys is not mounted")"
+# Only then is it known that perf has to report the switches: its events are opened again.
+holds "without /sys: perf reports the switches" grep -qE '^ +switches +[1-9]' <<<"$("$HYPROF" report "$TMPDIR/sys.hyp")"
